@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plan: the ordered, printable list of intended changes to one target.
+ *
+ * Formats build plans, lib/txn.c applies them. Steps are rules ("every
+ * revision from one shape to another"), not two million records: the file
+ * system itself shows how far a rule has come. All text and arrays of a plan
+ * live in the arena that its maker was given.
+ *
+ * Every plan has one marker: a small file whose replacement by rename is the
+ * commit point. Its three contents are old, guard (which makes every program
+ * refuse the target meanwhile) and new.
+ */
+#ifndef FM_LIB_PLAN_H
+#define FM_LIB_PLAN_H
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/journal.h"
+
+enum fm_mode {
+	FM_MODE_LINK,   /* build the new tree of hard links, then exchange */
+	FM_MODE_RENAME, /* move files while the guard is up */
+	FM_MODE_COPY,   /* write another target, leave this one alone */
+};
+
+/* A numbered tree (lib/numtree.h) that changes its shape. */
+struct fm_plan_tree {
+	const char *name;  /* below the root: "revs" */
+	uint64_t from, to; /* shard sizes, 0 = flat */
+	bool is_mutable;   /* files may be replaced by others meanwhile */
+};
+
+/* A small file that changes at the switch. */
+enum fm_plan_file_kind { FM_FILE_WRITE, FM_FILE_MKDIR, FM_FILE_REMOVE };
+
+struct fm_plan_file {
+	enum fm_plan_file_kind kind;
+	const char *path; /* below the root */
+	const char *data; /* of WRITE */
+	size_t len;
+	const char *like; /* whose mode and owner a new file takes */
+};
+
+struct fm_plan_note {
+	const char *key, *value;
+};
+
+enum {
+	FM_PLAN_MAX_TREES = 4,
+	FM_PLAN_MAX_FILES = 8,
+	FM_PLAN_MAX_NOTES = 12,
+	FM_PLAN_MAX_LOCKS = 3,
+	FM_PLAN_MAX_AFTER = 8
+};
+
+struct fm_plan {
+	struct fm_arena *out;
+	const char *operation; /* one word: "layout" */
+	const char *title;     /* "layout linear to sharded 1000" */
+	enum fm_mode mode;
+	bool is_empty; /* nothing to do; title says why */
+
+	int root;              /* directory of the target, open */
+	const char *root_path; /* its name, for messages */
+	const char *journals;  /* directory of journals below it */
+
+	const char *marker; /* file below root: "format" */
+	struct fm_journal_field old_marker, guard, new_marker;
+
+	const char *bound;   /* file whose first decimal is the highest
+				   number of every tree, read again as needed */
+	uint64_t highest;    /* that number when the plan was made */
+	const char *pointer; /* file that must not change meanwhile (others
+				   packing), NULL: none */
+
+	const char *locks[FM_PLAN_MAX_LOCKS]; /* outermost first */
+	size_t n_locks;
+	unsigned n_build_locks; /* of these, the one index to hold while
+				   building: bit mask */
+
+	struct fm_plan_tree trees[FM_PLAN_MAX_TREES];
+	size_t n_trees;
+	struct fm_plan_file files[FM_PLAN_MAX_FILES];
+	size_t n_files;
+	struct fm_plan_note notes[FM_PLAN_MAX_NOTES];
+	size_t n_notes;
+
+	/* Recomputes .files from what lies there; called under the locks. */
+	int (*settle)(struct fm_plan *plan, struct fm_err *err);
+	void *ctx; /* of settle, owned by the format */
+
+	const char *undoes; /* record (NNNN-...) that this plan takes back */
+	const char *after[FM_PLAN_MAX_AFTER]; /* last lines for the user */
+	size_t n_after;
+
+	const char *copy_to; /* of FM_MODE_COPY: path to be made */
+	bool replace;        /* ... even where something is (--force) */
+};
+
+void fm_plan_init(struct fm_plan *p, struct fm_arena *out);
+void fm_plan_add_tree(struct fm_plan *p, const char *name, uint64_t from,
+		      uint64_t to, bool is_mutable);
+void fm_plan_add_write(struct fm_plan *p, const char *path, const char *data,
+		       size_t len, const char *like);
+void fm_plan_add_mkdir(struct fm_plan *p, const char *path, const char *like);
+void fm_plan_add_remove(struct fm_plan *p, const char *path);
+void fm_plan_add_note(struct fm_plan *p, const char *key, const char *value);
+void fm_plan_add_after(struct fm_plan *p, const char *line);
+
+/* One line per step, for --dry-run; step 0.. until it returns NULL. */
+const char *fm_plan_step(const struct fm_plan *p, size_t i,
+			 struct fm_arena *out);
+
+#endif
