@@ -19,6 +19,15 @@
 	"fsmend: unfinished conversion; run fsconvert --resume or --undo "     \
 	"on this dir\n"
 
+/* The directory below db/ that holds the journals. */
+#define FSFS_JOURNALS "fsmend"
+
+/* Revision numbers are of type long; one more must fit, too. */
+#define FSFS_REVISION_MAX ((uint64_t)INT64_MAX - 1)
+
+/* What makes it one, whatever follows. */
+#define FSFS_GUARD_START "fsmend: unfinished conversion"
+
 enum fsfs_format_state {
 	FSFS_FORMAT_KNOWN,   /* 1-4, 6-8, options legal */
 	FSFS_FORMAT_MISSING, /* no file: means format 1, linear */
@@ -31,10 +40,11 @@ enum fsfs_format_state {
 struct fsfs_traits {
 	enum fsfs_format_state state;
 	char problem[160]; /* of DAMAGED and UNKNOWN: one sentence */
-	unsigned number;   /* 1 for MISSING; 0 for GUARD and DAMAGED */
+	unsigned number;   /* 1 for MISSING; 0 when line 1 is no number */
 	uint64_t shard;    /* revisions a shard, 0 = linear */
 	bool is_logical;   /* addressing */
 	bool has_layout_line, has_addressing_line; /* written explicitly */
+	bool has_repeated_option;                  /* the last one counts */
 	bool lacks_eol;                            /* last line without LF */
 	bool has_trailing_text; /* text after an empty line: ignored by all */
 
