@@ -11,13 +11,13 @@
 extern const struct fm_format fsfs_format;
 extern const struct fm_format sqfs_format;
 extern const struct fm_format iso_format;
-extern const struct fm_format archive_format;
+extern const struct fm_format arc_format;
 
 const struct fm_format *const fm_formats[] = {
 	&fsfs_format,
 	&sqfs_format,
 	&iso_format,
-	&archive_format,
+	&arc_format,
 };
 const size_t fm_n_formats = FM_ARRAY_SIZE(fm_formats);
 
