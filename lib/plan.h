@@ -66,18 +66,18 @@ struct fm_plan {
 	const char *journals;  /* directory of journals below it */
 
 	const char *marker; /* file below root: "format" */
+	/* An old one of length 0: there was no such file. */
 	struct fm_journal_field old_marker, guard, new_marker;
 
-	const char *bound;   /* file whose first decimal is the highest
+	const char *bound; /* file whose first decimal is the highest
 				   number of every tree, read again as needed */
-	uint64_t highest;    /* that number when the plan was made */
-	const char *pointer; /* file that must not change meanwhile (others
-				   packing), NULL: none */
+	uint64_t highest;  /* that number when the plan was made */
 
 	const char *locks[FM_PLAN_MAX_LOCKS]; /* outermost first */
 	size_t n_locks;
-	unsigned n_build_locks; /* of these, the one index to hold while
-				   building: bit mask */
+	const char *build_lock; /* the one to hold while building, or NULL */
+	const char *junk; /* prefix of stale temporary names that may go with
+			     the old trees, or NULL */
 
 	struct fm_plan_tree trees[FM_PLAN_MAX_TREES];
 	size_t n_trees;

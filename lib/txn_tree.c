@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbered trees as the transaction layer handles them: open, sync, remove.
+
+#include "lib/autofd.h"
+#include "lib/cancel.h"
+#include "lib/mem.h"
+#include "lib/txn_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int open_dir(int dirfd, const char *name, int *fd, struct fm_err *err)
+{
+	*fd = openat(dirfd, name,
+		     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0)
+		return fm_err_sys(err, errno, "cannot open directory %s", name);
+	return 0;
+}
+
+// The tree itself may be a symbolic link, followed once, here: the new tree
+// then belongs beside the directory it leads to.
+static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	const char *name = tree->plan->name;
+	char path[PATH_MAX], real[PATH_MAX];
+	struct stat st;
+	char *slash;
+	int n;
+
+	if (fstatat(t->plan->root, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return fm_err_sys(err, errno, "cannot find %s", name);
+	if (!S_ISLNK(st.st_mode)) {
+		tree->base = fm_arena_strdup(&t->arena, name);
+		return open_dir(t->plan->root, ".", &tree->parent, err);
+	}
+	n = snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", t->plan->root,
+		     name);
+	if (n < 0 || (size_t)n >= sizeof(path) || !realpath(path, real))
+		return fm_err_sys(err, errno, "cannot follow %s", name);
+	slash = strrchr(real, '/');
+	if (!slash || !slash[1])
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "%s is a link to %s: cannot work there", name,
+				  real);
+	tree->base = fm_arena_strdup(&t->arena, slash + 1);
+	*slash = '\0';
+	return open_dir(AT_FDCWD, real[0] ? real : "/", &tree->parent, err);
+}
+
+int txn_tree_open(struct txn *t, struct txn_tree *tree,
+		  const struct fm_plan_tree *plan, struct fm_err *err)
+{
+	*tree = (struct txn_tree){
+		.plan = plan, .parent = -1, .live = -1, .staged = -1};
+	if (find_parent(t, tree, err) != 0)
+		return err->code;
+	tree->stage = fm_arena_printf(&t->arena, TXN_PREFIX "%s", tree->base);
+	return open_dir(tree->parent, tree->base, &tree->live, err);
+}
+
+void txn_tree_close(struct txn_tree *tree)
+{
+	fm_close_fd(&tree->parent);
+	fm_close_fd(&tree->live);
+	fm_close_fd(&tree->staged);
+	fm_free(tree->ino);
+	tree->ino = NULL;
+}
+
+void txn_dirs_close(struct txn_dirs *d)
+{
+	fm_close_fd(&d->fd);
+}
+
+int txn_dir_of(struct txn_dirs *d, uint64_t n, bool make, int *fd,
+	       struct fm_err *err)
+{
+	char name[FM_NUM_PATH];
+	uint64_t k;
+
+	*fd = d->top;
+	if (d->shard == 0)
+		return 0;
+	k = n / d->shard;
+	if (d->fd < 0 || d->current != k) {
+		txn_dirs_close(d);
+		fm_num_path(0, k, name);
+		if (make && !txn_exists(d->top, name) &&
+		    txn_mkdir_like(d->top, name, d->top, err) != 0)
+			return err->code;
+		if (open_dir(d->top, name, &d->fd, err) != 0)
+			return err->code;
+		d->current = k;
+	}
+	*fd = d->fd;
+	return 0;
+}
+
+int txn_tree_sync(int top, const char *name, struct fm_err *err)
+{
+	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FM_AUTODIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	if (!dir)
+		return fm_err_sys(err, errno, "cannot read directory %s", name);
+	while (errno = 0, (d = readdir(dir)) != NULL) {
+		FM_AUTOFD int sub = -1;
+		uint64_t n;
+
+		if (!fm_num_parse(d->d_name, &n) || d->d_type == DT_REG)
+			continue;
+		sub = openat(top, d->d_name,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub < 0 && errno == ENOTDIR)
+			continue;
+		if (sub < 0)
+			return fm_err_sys(err, errno, "cannot open %s/%s", name,
+					  d->d_name);
+		if (txn_sync_dir(sub, d->d_name, err) != 0)
+			return fm_err_prefix(err, "%s: ", name);
+	}
+	if (errno)
+		return fm_err_sys(err, errno, "cannot read directory %s", name);
+	return txn_sync_dir(top, name, err);
+}
+
+struct inode_ctx {
+	uint64_t shard, n;
+	uint64_t *ino;
+};
+
+static int note_inode(void *ctx, const struct fm_num_entry *e,
+		      struct fm_err *err)
+{
+	struct inode_ctx *c = ctx;
+
+	(void)err;
+	if (!e->is_number || e->type != DT_REG || e->number >= c->n)
+		return 0;
+	// Only the file in its right place counts.
+	if (c->shard ? e->is_in_shard && e->shard == e->number / c->shard
+		     : !e->is_in_shard)
+		c->ino[e->number] = e->ino;
+	return 0;
+}
+
+int txn_tree_inodes(int top, uint64_t shard, uint64_t *ino, uint64_t n,
+		    struct fm_err *err)
+{
+	struct inode_ctx c = {.shard = shard, .n = n, .ino = ino};
+
+	memset(ino, 0, n * sizeof(*ino));
+	return fm_num_walk(top, note_inode, &c, err);
+}
+
+static bool may_go(const struct txn *t, const char *name, uint64_t end)
+{
+	const char *junk = t->plan->junk;
+	uint64_t n;
+
+	return (fm_num_parse(name, &n) && n < end) ||
+	       (junk && strncmp(name, junk, strlen(junk)) == 0);
+}
+
+// One pass over a directory: removes what may go. Some file systems skip
+// entries when others are removed while reading, so the caller repeats.
+static int remove_pass(struct txn *t, int top, int depth, uint64_t end,
+		       bool *removed, char *stays, struct fm_err *err)
+{
+	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FM_AUTODIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	if (!dir)
+		return fm_err_sys(err, errno, "cannot read directory");
+	*removed = false;
+	stays[0] = '\0';
+	while (errno = 0, (d = readdir(dir)) != NULL) {
+		const char *name = d->d_name;
+		uint64_t n;
+
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    strcmp(name, TXN_BUILT) == 0)
+			continue;
+		if (fm_cancel_check(err) != 0)
+			return err->code;
+		if (depth == 0 && d->d_type != DT_REG &&
+		    fm_num_parse(name, &n)) {
+			struct stat st;
+
+			if (fstatat(top, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    S_ISDIR(st.st_mode)) {
+				if (txn_tree_remove(t, top, name, end, err))
+					return err->code;
+				*removed = true;
+				continue;
+			}
+		}
+		if (!may_go(t, name, end)) {
+			(void)snprintf(stays, NAME_MAX + 1, "%s", name);
+			continue;
+		}
+		if (txn_unlink(top, name, false, err) != 0)
+			return err->code;
+		*removed = true;
+	}
+	return errno ? fm_err_sys(err, errno, "cannot read directory") : 0;
+}
+
+int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
+		    struct fm_err *err)
+{
+	FM_AUTOFD int fd = -1;
+	char stays[NAME_MAX + 1];
+	bool removed, is_shard;
+	uint64_t k;
+
+	if (!txn_exists(dirfd, name))
+		return 0;
+	if (open_dir(dirfd, name, &fd, err) != 0)
+		return err->code;
+	is_shard = fm_num_parse(name, &k);
+	do {
+		if (remove_pass(t, fd, is_shard, end, &removed, stays, err))
+			return fm_err_prefix(err, "%s: ", name);
+		// The mark goes last: without it a stage is not known as ours.
+		if (!stays[0] && txn_unlink(fd, TXN_BUILT, false, err) != 0)
+			return err->code;
+		if (unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
+			return 0;
+		if (errno != ENOTEMPTY && errno != EEXIST)
+			return fm_err_sys(err, errno,
+					  "cannot remove directory %s", name);
+	} while (removed);
+	return fm_err_set(err, FM_E_CHANGED,
+			  "%s holds %s, which is not ours to remove", name,
+			  stays[0] ? stays : "another file");
+}
+
+int txn_read_bound(struct txn *t, uint64_t *highest, struct fm_err *err)
+{
+	struct fm_buf b = FM_BUF_INIT;
+	const char *p;
+	char digits[24];
+	size_t n = 0;
+	int rc = txn_read_small(t->plan->root, t->plan->bound, &b, err);
+
+	p = fm_buf_text(&b);
+	while (rc == 0 && n < sizeof(digits) - 1 && p[n] >= '0' &&
+	       p[n] <= '9') {
+		digits[n] = p[n];
+		n++;
+	}
+	digits[n] = '\0';
+	if (rc == 0 && !fm_num_parse(digits, highest))
+		rc = fm_err_set(err, FM_E_FORMAT,
+				"%s does not begin with a number",
+				t->plan->bound);
+	fm_buf_release(&b);
+	return rc;
+}
