@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Layout conversion: from what lies there and what is wanted to a plan.
+//
+// Contents never mention the layout (FORMAT, "Layouts"), so a conversion is
+// two numbered trees that change their shape, some small files (settle.c) and
+// the marker, db/format. Formats 1 and 2 have no layout option: they become 3
+// when sharded.
+
+#include "formats/fsfs/convert.h"
+
+#include "lib/numtree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fm_journal_field field(const struct fm_buf *b,
+				     struct fm_arena *out)
+{
+	return (struct fm_journal_field){
+		fm_arena_memdup(out, fm_buf_text(b), b->len), b->len};
+}
+
+static struct fm_journal_field encode_marker(const struct fsfs_traits *t,
+					     struct fm_arena *out)
+{
+	struct fm_buf b = FM_BUF_INIT;
+	struct fm_journal_field f;
+
+	fsfs_traits_encode(t, &b);
+	f = field(&b, out);
+	fm_buf_release(&b);
+	return f;
+}
+
+static void add_locks(struct fm_plan *plan, const struct fsfs_traits *t)
+{
+	// Outermost first, as every Subversion takes them.
+	if (t->has_txn_files)
+		plan->locks[plan->n_locks++] = "txn-current-lock";
+	if (t->has_pack_lock)
+		plan->locks[plan->n_locks++] = "pack-lock";
+	plan->locks[plan->n_locks++] = "write-lock";
+	if (t->has_pack_lock)
+		plan->build_lock = "pack-lock";
+}
+
+static void add_advice(struct fm_plan *plan, const struct fsfs_conversion *c)
+{
+	fm_plan_add_after(plan,
+			  "Restart servers of Subversion 1.8 and older that "
+			  "have the repository open; newer ones notice by "
+			  "themselves.");
+	if (c->from.number != c->to.number)
+		fm_plan_add_after(
+			plan,
+			fm_arena_printf(plan->out,
+					"The repository is now format %u and "
+					"needs Subversion %s.",
+					c->to.number,
+					fsfs_traits_readers(&c->to)));
+	fm_plan_add_after(plan,
+			  "The next incremental hotcopy into an old copy is "
+			  "refused (E200007): make a new copy; backups by "
+			  "file name copy everything once more.");
+}
+
+// Everything of the plan but its operation and notes.
+static int build(struct fsfs_conversion *c, enum fm_mode mode,
+		 struct fm_plan *plan, struct fm_err *err)
+{
+	struct fsfs_current current;
+	struct fm_arena *out = plan->out;
+
+	if (fsfs_current_read(c->fs, &current, err) != 0)
+		return err->code;
+	plan->operation = "layout";
+	plan->title = fm_arena_printf(
+		out, "format %u %s to format %u %s", c->from.number,
+		fsfs_layout_name(c->from.shard, out), c->to.number,
+		fsfs_layout_name(c->to.shard, out));
+	plan->mode = mode;
+	plan->root = c->fs->db;
+	plan->root_path = c->fs->db_path;
+	plan->journals = FSFS_JOURNALS;
+	plan->marker = "format";
+	plan->guard = (struct fm_journal_field){FSFS_GUARD_TEXT,
+						strlen(FSFS_GUARD_TEXT)};
+	plan->bound = "current";
+	plan->highest = current.youngest;
+	plan->junk = "svn-";
+	add_locks(plan, &c->from);
+	fm_plan_add_tree(plan, "revs", c->from.shard, c->to.shard, false);
+	fm_plan_add_tree(plan, "revprops", c->from.shard, c->to.shard, true);
+	plan->settle = fsfs_settle;
+	plan->ctx = c;
+	add_advice(plan, c);
+	return 0;
+}
+
+static struct fsfs_conversion *new_conversion(struct fm_target *t,
+					      struct fm_arena *out)
+{
+	struct fsfs_conversion *c = fm_arena_alloc(out, sizeof(*c));
+
+	c->fs = t->view;
+	c->out = out;
+	c->from = c->fs->traits;
+	c->to = c->from;
+	return c;
+}
+
+static int parse_layout(const char *text, uint64_t *shard, struct fm_err *err)
+{
+	if (strcmp(text, "linear") == 0)
+		*shard = 0;
+	else if (strcmp(text, "sharded") == 0)
+		*shard = FSFS_DEFAULT_SHARD;
+	else if (!fm_num_parse(text, shard) || *shard == 0 ||
+		 *shard > FSFS_SHARD_MAX)
+		return fm_err_set(err, FM_E_USAGE,
+				  "--layout takes linear, sharded or a number "
+				  "from 1 to %d, not \"%s\"",
+				  FSFS_SHARD_MAX, text);
+	return 0;
+}
+
+static int refuse_state(const struct fsfs *fs, struct fm_err *err)
+{
+	if (fs->is_bdb)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "a BerkeleyDB repository: dump it with the "
+				  "Subversion that wrote it and load the dump "
+				  "into a new one");
+	if (fs->is_fsx)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "an FSX repository (experimental): dump it "
+				  "and load the dump into a new FSFS one");
+	switch (fs->traits.state) {
+	case FSFS_FORMAT_KNOWN:
+	case FSFS_FORMAT_MISSING: return 0;
+	case FSFS_FORMAT_GUARD:
+		return fm_err_set(err, FM_E_UNFINISHED,
+				  "db/format holds the guard of an unfinished "
+				  "conversion, but its journal is lost");
+	case FSFS_FORMAT_UNKNOWN:
+	case FSFS_FORMAT_DAMAGED: break;
+	}
+	return fm_err_set(err, FM_E_UNSUPPORTED, "db/format: %s",
+			  fs->traits.problem);
+}
+
+// Packs hold whole shards of the old size.
+static int refuse_packed(const struct fsfs *fs, struct fm_err *err)
+{
+	uint64_t packed = 0;
+
+	if (!fs->traits.has_min_unpacked)
+		return 0;
+	if (fsfs_min_unpacked_read(fs, &packed, err) != 0)
+		return err->code;
+	if (packed == 0)
+		return 0;
+	return fm_err_set(err, FM_E_UNSUPPORTED,
+			  "revisions 0 to %" PRIu64
+			  " are packed: this version changes the layout of "
+			  "unpacked repositories only",
+			  packed - 1);
+}
+
+static int choose_target(struct fsfs_conversion *c,
+			 const struct fm_options *opts, struct fm_err *err)
+{
+	// Nothing asked: linear becomes sharded, sharded stays as it is.
+	if (opts->layout) {
+		if (parse_layout(opts->layout, &c->to.shard, err) != 0)
+			return err->code;
+	} else if (c->from.shard == 0) {
+		c->to.shard = FSFS_DEFAULT_SHARD;
+	}
+	if (c->to.shard && !c->to.can_shard)
+		fsfs_traits_set_number(&c->to, FSFS_FIRST_SHARDED);
+	if (c->to.shard == 0 && c->to.is_logical)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "logical addressing needs a sharded layout: "
+				  "no Subversion reads a linear one");
+	return 0;
+}
+
+static void add_notes(struct fm_plan *plan, const struct fsfs_conversion *c)
+{
+	struct fm_arena *out = plan->out;
+
+	fm_plan_add_note(plan, "format",
+			 fm_arena_printf(out, "%u", c->to.number));
+	fm_plan_add_note(plan, "shard",
+			 fm_arena_printf(out, "%" PRIu64, c->to.shard));
+}
+
+int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
+		      struct fm_plan *plan, struct fm_err *err)
+{
+	struct fsfs_conversion *c = new_conversion(t, plan->out);
+
+	if (refuse_state(c->fs, err) != 0 || choose_target(c, opts, err) != 0 ||
+	    build(c, opts->mode, plan, err) != 0)
+		return err->code;
+	if (c->to.shard == c->from.shard && opts->mode != FM_MODE_COPY) {
+		plan->is_empty = true;
+		plan->title = fm_arena_printf(
+			plan->out, "already %s",
+			fsfs_layout_name(c->from.shard, plan->out));
+		return 0;
+	}
+	if (refuse_packed(c->fs, err) != 0)
+		return err->code;
+	plan->old_marker = field(&c->fs->format_bytes, plan->out);
+	plan->new_marker = encode_marker(&c->to, plan->out);
+	add_notes(plan, c);
+	return fsfs_settle(plan, err);
+}
+
+static uint64_t number_note(const struct fm_journal *j, const char *key)
+{
+	const char *text = fm_journal_note(j, key);
+	uint64_t n = 0;
+
+	if (!text || !fm_num_parse(text, &n))
+		n = 0;
+	return n;
+}
+
+static int need_marker(const struct fm_journal *j,
+		       const struct fm_journal_record **marker,
+		       struct fm_err *err)
+{
+	*marker = fm_journal_find(j, "marker", "format");
+	if (*marker && (*marker)->n_fields == 5)
+		return 0;
+	return fm_err_set(err, FM_E_FORMAT,
+			  "the journal lacks its marker record");
+}
+
+int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
+		     struct fm_plan *plan, struct fm_err *err)
+{
+	struct fsfs_conversion *c = new_conversion(t, plan->out);
+	const struct fm_journal_record *begin =
+		fm_journal_find(j, "begin", NULL);
+	const struct fm_journal_record *marker, *old;
+	enum fm_mode mode = FM_MODE_LINK;
+
+	if (need_marker(j, &marker, err) != 0)
+		return err->code;
+	if (strcmp(fm_journal_text(begin, 2), "rename") == 0)
+		mode = FM_MODE_RENAME;
+	// What the repository was when the conversion began: its format file
+	// may hold the guard, or the new bytes, by now.
+	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,
+			   marker->field[2].len, &c->from);
+	c->to = c->from;
+	fsfs_traits_set_number(&c->to, (unsigned)number_note(j, "format"));
+	c->to.shard = number_note(j, "shard");
+	if (build(c, mode, plan, err) != 0)
+		return err->code;
+	plan->old_marker = marker->field[2];
+	plan->new_marker = marker->field[3];
+	plan->undoes = fm_journal_note(j, "undoes");
+	old = fm_journal_find(j, "note", "old-current");
+	if (old)
+		c->old_current = &old->field[2];
+	return 0;
+}
+
+// The way back is a new conversion of what lies there today to the recorded
+// shape. The format number goes back too, if nothing else has raised it since.
+int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
+		   const struct fm_options *opts, struct fm_plan *plan,
+		   struct fm_err *err)
+{
+	struct fsfs_conversion *c = new_conversion(t, plan->out);
+	const struct fm_journal_record *marker, *saved;
+	struct fsfs_traits was, became;
+
+	if (refuse_state(c->fs, err) != 0 || need_marker(j, &marker, err) != 0)
+		return err->code;
+	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,
+			   marker->field[2].len, &was);
+	fsfs_traits_decode(marker->field[3].data, marker->field[3].len,
+			   &became);
+	if (c->from.number == became.number)
+		fsfs_traits_set_number(&c->to, was.number);
+	c->to.shard = was.shard;
+	if (c->to.shard == 0 && c->to.is_logical)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "the repository has logical addressing by "
+				  "now, which needs a sharded layout");
+	saved = fm_journal_find(j, "save", "current");
+	if (!c->to.has_txn_files && saved && saved->n_fields == 5)
+		c->old_current = &saved->field[3];
+	if (build(c, opts->mode, plan, err) != 0 ||
+	    refuse_packed(c->fs, err) != 0)
+		return err->code;
+	plan->old_marker = field(&c->fs->format_bytes, plan->out);
+	plan->new_marker = encode_marker(&c->to, plan->out);
+	// The very bytes, where they still say what is wanted.
+	if (c->to.number == was.number && c->to.is_logical == was.is_logical &&
+	    marker->field[2].len)
+		plan->new_marker = marker->field[2];
+	add_notes(plan, c);
+	if (c->old_current)
+		fm_plan_add_note(plan, "old-current", c->old_current->data);
+	return fsfs_settle(plan, err);
+}
