@@ -22,6 +22,13 @@
 /* The directory below db/ that holds the journals. */
 #define FSFS_JOURNALS "fsmend"
 
+/* Shard sizes: what Subversion makes, and the largest it can parse (int). */
+#define FSFS_DEFAULT_SHARD 1000
+#define FSFS_SHARD_MAX INT32_MAX
+
+/* The lowest format number that has a layout option. */
+#define FSFS_FIRST_SHARDED 3
+
 /* Revision numbers are of type long; one more must fit, too. */
 #define FSFS_REVISION_MAX ((uint64_t)INT64_MAX - 1)
 
