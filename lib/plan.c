@@ -12,6 +12,7 @@ void fm_plan_init(struct fm_plan *p, struct fm_arena *out)
 	memset(p, 0, sizeof(*p));
 	p->out = out;
 	p->root = -1;
+	p->copy_from = -1;
 }
 
 void fm_plan_add_tree(struct fm_plan *p, const char *name, uint64_t from,

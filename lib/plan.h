@@ -51,6 +51,7 @@ enum {
 	FM_PLAN_MAX_FILES = 8,
 	FM_PLAN_MAX_NOTES = 12,
 	FM_PLAN_MAX_LOCKS = 3,
+	FM_PLAN_MAX_HOLLOW = 4,
 	FM_PLAN_MAX_AFTER = 8
 };
 
@@ -94,8 +95,24 @@ struct fm_plan {
 	const char *after[FM_PLAN_MAX_AFTER]; /* last lines for the user */
 	size_t n_after;
 
-	const char *copy_to; /* of FM_MODE_COPY: path to be made */
-	bool replace;        /* ... even where something is (--force) */
+	/* FM_MODE_COPY: a new target at copy_to, where nothing is yet (or an
+	   old one that `replace` allows to go). copy_from is the directory
+	   to copy, and the plan's root lies below it as copy_base ("" when
+	   they are the same). */
+	const char *copy_to;
+	bool replace;
+	int copy_from;
+	const char *copy_base;
+	/* Below the root: directories that stay empty, names left out. */
+	const char *hollow[FM_PLAN_MAX_HOLLOW];
+	size_t n_hollow;
+	const char *omitted[FM_PLAN_MAX_HOLLOW];
+	size_t n_omitted;
+	/* A file that others write in place: copied before the bound is
+	   read, while hold(plan, true) keeps writers out; "" when it must be
+	   left out. NULL: none. */
+	const char *held;
+	int (*hold)(struct fm_plan *plan, bool on, struct fm_err *err);
 };
 
 void fm_plan_init(struct fm_plan *p, struct fm_arena *out);

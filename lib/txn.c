@@ -283,6 +283,11 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 	int rc = start(&t, plan, opts, result, err);
 
 	t.is_fresh = true;
+	if (rc == 0 && plan->mode == FM_MODE_COPY) {
+		rc = txn_copy(&t, err);
+		finish(&t);
+		return rc;
+	}
 	if (rc == 0)
 		rc = txn_journal_create(&t, err);
 	if (rc == 0)

@@ -11,6 +11,7 @@
  * txn_move.c     rename mode: move under the guard, and back
  * txn_switch.c   guard, small files, marker; and their restoration
  * txn_copy.c     a converted copy in another place
+ * txn_walk.c     sync or remove a directory with all that is in it
  *
  * Names that the layer makes begin with ".fsmend-" and are the same in every
  * run, so that resume and undo find what a crash left.
@@ -178,6 +179,13 @@ int txn_restore_files(struct txn *t, struct fm_err *err);
 int txn_marker_set(struct txn *t, const struct fm_journal_field *bytes,
 		   struct fm_err *err);
 int txn_remove_temps(struct txn *t, struct fm_err *err);
+
+/* -- txn_walk.c -- */
+
+/* Every file and directory below fd, and fd itself. */
+int txn_sync_all(int fd, const char *name, struct fm_err *err);
+/* A directory that the layer made, with all that is in it. */
+int txn_remove_all(int dirfd, const char *name, struct fm_err *err);
 
 /* -- txn_copy.c -- */
 

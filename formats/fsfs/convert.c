@@ -8,11 +8,14 @@
 
 #include "formats/fsfs/convert.h"
 
+#include "lib/autofd.h"
 #include "lib/numtree.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct fm_journal_field field(const struct fm_buf *b,
 				     struct fm_arena *out)
@@ -197,6 +200,58 @@ static void add_notes(struct fm_plan *plan, const struct fsfs_conversion *c)
 			 fm_arena_printf(out, "%" PRIu64, c->to.shard));
 }
 
+static int refuse_target(const struct fm_options *opts, struct fm_err *err)
+{
+	FM_AUTOFD int fd =
+		open(opts->copy_to, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || !opts->replace)
+		return 0; /* nothing there, or refused where it is made */
+	if (fstatat(fd, "format", &st, 0) == 0 &&
+	    fstatat(fd, "db", &st, 0) == 0)
+		return 0;
+	return fm_err_set(err, FM_E_UNSUPPORTED,
+			  "%s is not a repository: --force replaces only "
+			  "those",
+			  opts->copy_to);
+}
+
+// A copy is what svnadmin hotcopy makes: everything but open transactions.
+static int plan_copy(const struct fsfs *fs, const struct fm_options *opts,
+		     struct fm_plan *plan, struct fm_err *err)
+{
+	struct stat st;
+
+	if (fs->repos < 0)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "only db/ is here: a copy needs the whole "
+				  "repository");
+	if (refuse_target(opts, err) != 0)
+		return err->code;
+	plan->title = fm_arena_printf(plan->out, "%s, as a copy in %s",
+				      plan->title, opts->copy_to);
+	plan->copy_to = opts->copy_to;
+	plan->replace = opts->replace;
+	plan->copy_from = fs->repos;
+	plan->copy_base = "db";
+	plan->hollow[plan->n_hollow++] = "transactions";
+	plan->hollow[plan->n_hollow++] = "txn-protorevs";
+	plan->omitted[plan->n_omitted++] = "rep-cache.db-journal";
+	plan->n_after = 0;
+	if (fstatat(fs->db, "rep-cache.db-journal", &st, 0) == 0 &&
+	    st.st_size > 0) {
+		plan->omitted[plan->n_omitted++] = "rep-cache.db";
+		fm_plan_add_after(plan, "rep-cache.db was left out: its "
+					"journal says that a commit was "
+					"interrupted.");
+	} else {
+		plan->held = "rep-cache.db";
+		plan->hold = fsfs_hold_rep_cache;
+	}
+	return 0;
+}
+
 int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
 		      struct fm_plan *plan, struct fm_err *err)
 {
@@ -217,6 +272,8 @@ int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
 	plan->old_marker = field(&c->fs->format_bytes, plan->out);
 	plan->new_marker = encode_marker(&c->to, plan->out);
 	add_notes(plan, c);
+	if (opts->mode == FM_MODE_COPY && plan_copy(c->fs, opts, plan, err))
+		return err->code;
 	return fsfs_settle(plan, err);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Inside of the layout conversion: convert.c (what to do), settle.c (the
- * small files that change with it), lower.c (going back to formats 1 and 2).
+ * small files that change with it), lower.c (going back to formats 1 and 2),
+ * hold.c (keeps writers of the rep-cache out while it is copied).
  */
 #ifndef FM_FORMATS_FSFS_CONVERT_H
 #define FM_FORMATS_FSFS_CONVERT_H
@@ -11,6 +12,7 @@
 /* From one shape of a repository to another. Lives in the plan's arena. */
 struct fsfs_conversion {
 	const struct fsfs *fs;
+	struct sqlite3 *held; /* of fsfs_hold_rep_cache */
 	struct fsfs_traits from, to;
 	struct fm_arena *out;
 	/* Going back below format 3: what `current` said when the repository
@@ -27,5 +29,8 @@ int fsfs_settle(struct fm_plan *plan, struct fm_err *err);
  */
 int fsfs_lower_check(const struct fsfs_conversion *c, struct fm_buf *current,
 		     struct fm_err *err);
+
+/* fm_plan.hold: a shared SQLite lock on rep-cache.db, taken or given up. */
+int fsfs_hold_rep_cache(struct fm_plan *plan, bool on, struct fm_err *err);
 
 #endif
