@@ -143,6 +143,17 @@ void fm_text_finding(FILE *out, const char *target, const struct fm_finding *f)
 	(void)fprintf(out, " [%s%s]\n", f->check->id, states[f->state]);
 }
 
+// Counted only, of a check whose findings are shown.
+static bool is_cut_off(const struct fm_report *r, const struct fm_overflow *o,
+		       enum fm_severity at_least)
+{
+	for (const struct fm_finding *f = r->first; f && o->dropped;
+	     f = f->next)
+		if (f->check == o->check && f->severity >= at_least)
+			return true;
+	return false;
+}
+
 void fm_text_findings(FILE *out, const char *target, const struct fm_report *r,
 		      enum fm_severity at_least)
 {
@@ -150,7 +161,7 @@ void fm_text_findings(FILE *out, const char *target, const struct fm_report *r,
 		if (f->severity >= at_least)
 			fm_text_finding(out, target, f);
 	for (const struct fm_overflow *o = r->overflow; o; o = o->next) {
-		if (o->dropped == 0)
+		if (!is_cut_off(r, o, at_least))
 			continue;
 		fm_text_put(out, target);
 		(void)fprintf(out, ": and %" PRIu64 " more of [%s]\n",
@@ -191,13 +202,14 @@ void fm_text_summary(FILE *out, const char *target, const struct fm_report *r)
 	}
 }
 
-void fm_text_plan(FILE *out, const char *target, const struct fm_plan *p)
+void fm_text_plan(FILE *out, const char *target, const char *verb,
+		  const struct fm_plan *p)
 {
 	struct fm_arena tmp;
 	const char *step;
 
 	fm_arena_init(&tmp);
-	fm_text_printf(out, "%s: would change: %s", target, p->title);
+	fm_text_printf(out, "%s: %s: %s", target, verb, p->title);
 	(void)fputc('\n', out);
 	for (size_t i = 0; (step = fm_plan_step(p, i, &tmp)); i++) {
 		(void)fputs("  ", out);

@@ -39,7 +39,8 @@ void fm_text_findings(FILE *out, const char *target, const struct fm_report *r,
 /* One line: what was found and what was looked at; then what was not. */
 void fm_text_summary(FILE *out, const char *target, const struct fm_report *r);
 
-/* The plan of a dry run. */
-void fm_text_plan(FILE *out, const char *target, const struct fm_plan *p);
+/* The plan of a dry run: `TARGET: VERB: title`, and one line a step. */
+void fm_text_plan(FILE *out, const char *target, const char *verb,
+		  const struct fm_plan *p);
 
 #endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// fsconvert: brings a target into another layout or version, in place or as a
+// copy; finishes, takes back or forgets earlier conversions.
+
+#include "cmd/apply.h"
+
+#include "lib/autofd.h"
+#include "lib/report_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	char *layout, *mode;
+	int is_resume, is_undo, is_forget, is_no_proof, is_force;
+} options;
+
+static enum fm_mode mode;
+
+static const struct poptOption table[] = {
+	{"layout", '\0', POPT_ARG_STRING, &options.layout, 0,
+	 "one directory, shards of 1000, or shards of N files",
+	 "linear|sharded|N"},
+	{"mode", '\0', POPT_ARG_STRING, &options.mode, 0,
+	 "build the new beside the old while servers run, or move the files",
+	 "link|rename"},
+	{"resume", '\0', POPT_ARG_NONE, &options.is_resume, 0,
+	 "finish an interrupted conversion", NULL},
+	{"undo", '\0', POPT_ARG_NONE, &options.is_undo, 0,
+	 "take back an interrupted conversion, or else the last one", NULL},
+	{"forget", '\0', POPT_ARG_NONE, &options.is_forget, 0,
+	 "delete the records that --undo needs", NULL},
+	{"no-proof", '\0', POPT_ARG_NONE, &options.is_no_proof, 0,
+	 "leave out the checks before and after", NULL},
+	{"force", '\0', POPT_ARG_NONE, &options.is_force, 0,
+	 "replace an existing TARGET", NULL},
+	CLI_INCLUDE_SAFETY,
+	CLI_INCLUDE_SELECTION,
+	CLI_INCLUDE_OUTPUT,
+	CLI_INCLUDE_HELP,
+	POPT_TABLEEND,
+};
+
+static int check_copy(const struct cli *cli, struct fm_err *err)
+{
+	if (options.is_force && !cli->copy_to)
+		return fm_err_set(err, FM_E_USAGE,
+				  "--force is of use with a TARGET only");
+	if (cli->copy_to && options.mode)
+		return fm_err_set(err, FM_E_USAGE,
+				  "--mode is of use without a TARGET only");
+	return 0;
+}
+
+static int check(struct cli *cli, struct fm_err *err)
+{
+	int n = options.is_resume + options.is_undo + options.is_forget;
+
+	if (n > 1)
+		return fm_err_set(err, FM_E_USAGE,
+				  "--resume, --undo and --forget exclude each "
+				  "other");
+	if (n && (options.layout || cli->copy_to))
+		return fm_err_set(err, FM_E_USAGE,
+				  "--resume, --undo and --forget go with "
+				  "neither --layout nor a TARGET");
+	if (options.mode && strcmp(options.mode, "rename") == 0)
+		mode = FM_MODE_RENAME;
+	else if (options.mode && strcmp(options.mode, "link") != 0)
+		return fm_err_set(err, FM_E_USAGE, "--mode=%s: link or rename",
+				  options.mode);
+	return check_copy(cli, err);
+}
+
+static struct fm_options wishes(const struct cli_change *c)
+{
+	return (struct fm_options){
+		.is_dry_run = cli_options.is_dry_run != 0,
+		.progress = c->cli->progress,
+		.layout = options.layout,
+		.mode = c->cli->copy_to ? FM_MODE_COPY : mode,
+		.copy_to = c->cli->copy_to,
+		.replace = options.is_force != 0,
+	};
+}
+
+static int reopen(struct fm_target *t, struct fm_err *err)
+{
+	t->format->close(t);
+	return t->format->open(t, err);
+}
+
+// Findings of the checks before or after a conversion are diagnostics here.
+// Returns how many problems there are, or a negative error.
+static int count_problems(struct cli_change *c, struct fm_err *err)
+{
+	struct fm_options opts = {.progress = c->cli->progress};
+	struct fm_report report;
+	int n = 0;
+
+	if (options.is_no_proof || !c->t->format->verify)
+		return 0;
+	fm_report_init(&report);
+	n = c->t->format->verify(c->t, &opts, &report, err);
+	fm_progress_end(c->cli->progress);
+	if (n == 0 && fm_report_worst(&report, FM_ERROR)) {
+		(void)fflush(stdout);
+		fm_text_findings(stderr, c->t->path, &report, FM_ERROR);
+		n = 1;
+	}
+	fm_report_release(&report);
+	return n;
+}
+
+static int check_before(struct cli_change *c, struct fm_err *err)
+{
+	int n = count_problems(c, err);
+
+	if (n > 0)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "not touched, since the checks before a "
+				  "conversion found problems");
+	return n;
+}
+
+// A copy is another target: it is opened for the checks.
+static int check_after(struct cli_change *c, struct fm_err *err)
+{
+	struct cli_change other = *c;
+	struct fm_place place;
+	struct fm_target t;
+	struct fm_bid bid;
+	int n;
+
+	if (!c->plan.copy_to)
+		return reopen(c->t, err) == 0 ? count_problems(c, err)
+					      : err->code;
+	n = cli_open(c->cli, c->plan.copy_to, &place, &t, &bid, err);
+	if (n == 0 && !t.format)
+		n = fm_err_set(err, FM_E_FORMAT, "%s: is no %s",
+			       c->plan.copy_to, c->t->format->name);
+	other.t = &t;
+	if (n == 0)
+		n = count_problems(&other, err);
+	cli_close(&t);
+	fm_close_fd(&place.fd);
+	return n;
+}
+
+// Applies the plan, or shows it; then looks at the result.
+static int carry_out(struct cli_change *c, enum cli_apply_how how,
+		     const struct fm_journal *journal, const char *verb)
+{
+	int status = CLI_OK;
+	struct fm_err err;
+	int n;
+
+	if (c->plan.is_empty || cli_options.is_dry_run) {
+		cli_print_plan(c, how == CLI_TAKE_BACK ? "would take back"
+						       : "would change");
+		return CLI_OK;
+	}
+	if ((how == CLI_APPLY && check_before(c, &err) != 0) ||
+	    cli_apply(c, how, journal, &err) != 0)
+		return cli_apply_fail(c, &err);
+	n = check_after(c, &err);
+	if (n < 0)
+		return cli_apply_fail(c, &err);
+	if (n > 0)
+		status = CLI_PROBLEMS;
+	cli_print_outcome(c, verb, status);
+	return status;
+}
+
+static int convert(struct cli_change *c)
+{
+	struct fm_options opts = wishes(c);
+	struct fm_err err;
+
+	if (c->t->format->plan_convert(c->t, &opts, &c->plan, &err) != 0)
+		return cli_apply_fail(c, &err);
+	return carry_out(c, CLI_APPLY, NULL, "converted");
+}
+
+static int nothing(struct cli_change *c, const char *what)
+{
+	c->plan.is_empty = true;
+	c->plan.title = what;
+	cli_print_plan(c, "");
+	return CLI_OK;
+}
+
+// The newest conversion that was finished, back to where it started.
+static int undo_record(struct cli_change *c, int root, const char *journals)
+{
+	struct fm_options opts = wishes(c);
+	struct fm_txn_look look;
+	struct fm_journal j;
+	struct fm_err err;
+
+	if (fm_txn_look(root, journals, &c->t->out, &look, &err) != 0)
+		return cli_apply_fail(c, &err);
+	if (!look.newest)
+		return nothing(c, "no conversion to undo");
+	if (fm_txn_read(root, journals, look.newest, &c->t->out, &j, &err) !=
+		    0 ||
+	    c->t->format->plan_undo(c->t, &j, &opts, &c->plan, &err) != 0)
+		return cli_apply_fail(c, &err);
+	c->plan.undoes = look.newest;
+	return carry_out(c, CLI_APPLY, NULL, "undone");
+}
+
+// Running the same command again goes on; another wish has to wait.
+static bool is_same_wish(const struct cli *cli, const struct fm_plan *plan)
+{
+	uint64_t to = plan->n_trees ? plan->trees[0].to : 0;
+
+	if (cli->copy_to || (options.mode && mode != plan->mode))
+		return false;
+	if (!options.layout || strcmp(options.layout, "sharded") == 0)
+		return to != 0;
+	if (strcmp(options.layout, "linear") == 0)
+		return to == 0;
+	return to == strtoull(options.layout, NULL, 10);
+}
+
+// Behind the commit point the way back leads through the end: finish, then
+// undo the record that this leaves.
+static int take_back(struct cli_change *c, const struct fm_journal *journal,
+		     int root, const char *journals)
+{
+	struct fm_err err;
+	int rc;
+
+	c->plan.n_after = 0;
+	if (cli_options.is_dry_run)
+		return carry_out(c, CLI_TAKE_BACK, journal, "");
+	rc = cli_apply(c, CLI_TAKE_BACK, journal, &err);
+	if (rc == 0) {
+		cli_print_outcome(c, "taken back", CLI_OK);
+		return CLI_OK;
+	}
+	if (rc != FM_E_UNSUPPORTED ||
+	    cli_apply(c, CLI_RESUME, journal, &err) != 0 ||
+	    reopen(c->t, &err) != 0)
+		return cli_apply_fail(c, &err);
+	fm_plan_init(&c->plan, &c->t->out);
+	return undo_record(c, root, journals);
+}
+
+// There is an unfinished journal, and nobody works on it.
+static int settle(struct cli_change *c, const struct fm_journal *journal,
+		  int root, const char *journals)
+{
+	struct fm_err err;
+
+	if (c->t->format->plan_resume(c->t, journal, &c->plan, &err) != 0)
+		return cli_apply_fail(c, &err);
+	if (options.is_undo)
+		return take_back(c, journal, root, journals);
+	if (options.is_resume ||
+	    (!options.is_forget && is_same_wish(c->cli, &c->plan)))
+		return carry_out(c, CLI_RESUME, journal, "finished");
+	fm_err_set(&err, FM_E_UNFINISHED,
+		   "an interrupted conversion (%s) comes first", c->plan.title);
+	return cli_apply_fail(c, &err);
+}
+
+static int forget(struct cli_change *c, int root, const char *journals,
+		  const struct fm_txn_look *look)
+{
+	unsigned n = look->n_finished;
+	struct fm_err err;
+
+	if (!cli_options.is_dry_run &&
+	    fm_txn_forget(root, journals, &n, &err) != 0)
+		return cli_apply_fail(c, &err);
+	return cli_print_forgotten(c, n);
+}
+
+static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
+{
+	struct cli_change c = {
+		.cli = cli, .t = t, .no_proof = options.is_no_proof != 0};
+	struct fm_txn_look look;
+	const char *journals;
+	struct fm_err err;
+	int root;
+
+	(void)bid;
+	fm_plan_init(&c.plan, &t->out);
+	if (t->format->journals(t, &root, &journals, &err) != 0 ||
+	    fm_txn_look(root, journals, &t->out, &look, &err) != 0)
+		return cli_apply_fail(&c, &err);
+	if (look.state == FM_TXN_RUNNING) {
+		fm_err_set(&err, FM_E_BUSY, "another process is at work on it");
+		return cli_apply_fail(&c, &err);
+	}
+	if (look.state == FM_TXN_UNFINISHED)
+		return settle(&c, &look.journal, root, journals);
+	if (options.is_forget)
+		return forget(&c, root, journals, &look);
+	if (options.is_resume)
+		return nothing(&c, "no interrupted conversion");
+	if (options.is_undo)
+		return undo_record(&c, root, journals);
+	return convert(&c);
+}
+
+static bool handles(const struct fm_format *format)
+{
+	return format->plan_convert != NULL;
+}
+
+static void release(void)
+{
+	free(options.layout);
+	free(options.mode);
+}
+
+static const struct cli_command command = {
+	.name = "fsconvert",
+	.operands = "SOURCE [TARGET]",
+	.table = table,
+	.takes_copy_target = true,
+	.damaged_status = CLI_FAILED,
+	.handles = handles,
+	.check = check,
+	.run = run,
+	.release = release,
+};
+
+int main(int argc, char **argv)
+{
+	return cli_main(argc, argv, &command);
+}
