@@ -47,7 +47,7 @@ static unsigned char entry_type(int dirfd, const struct dirent *d)
 		return d->d_type;
 	if (fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return DT_REG; /* gone or unreadable: opening it will say so */
-	return IFTODT(st.st_mode);
+	return (unsigned char)IFTODT(st.st_mode);
 }
 
 static int walk_dir(int fd, const struct fm_num_entry *shard, fm_num_fn *fn,
