@@ -47,6 +47,14 @@ COMPILE = $(CC) $(FM_CPPFLAGS) $(CPPFLAGS) @$(BUILD)/cflags \
 	$(FM_CFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
 
+# V=1 shows the commands themselves.
+ifndef V
+Q := @
+SAY = @printf '%-5s %s\n'
+else
+SAY = @:
+endif
+
 # --- sources -----------------------------------------------------------------
 
 ALL_COMMANDS = fsdetect fsverify fsconvert reindex
@@ -103,26 +111,32 @@ $(BUILD)/cflags $(BUILD)/libs &: Makefile
 
 $(BUILD)/%.o: %.c $(BUILD)/cflags
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(SAY) $(CC) $<
+	$(Q)$(COMPILE) -c -o $@ $<
 
 $(LIBRARY): $(LIB_OBJECTS)
+	$(SAY) $(AR) $@
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(PROGRAMS): $(BUILD)/%: $(BUILD)/cmd/%.o $(CLI_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ @$(BUILD)/libs
+	$(SAY) link $@
+	$(Q)$(LINK) -o $@ $^ @$(BUILD)/libs
 
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ @$(BUILD)/libs -lcmocka
+	$(SAY) link $@
+	$(Q)$(LINK) -o $@ $^ @$(BUILD)/libs -lcmocka
 
 $(REPLAYS): $(BUILD)/replay/%: $(BUILD)/tests/fuzz/fuzz_%.o \
 		$(BUILD)/tests/fuzz/driver.o $(LIBRARY)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ @$(BUILD)/libs
+	$(SAY) link $@
+	$(Q)$(LINK) -o $@ $^ @$(BUILD)/libs
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
-	$(LINK) -fsanitize=fuzzer -o $@ $^ @$(BUILD)/libs
+	$(SAY) link $@
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ @$(BUILD)/libs
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -150,8 +164,9 @@ crash: all
 
 interop: all
 	@tests/setup/need.sh build test
-	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) FULL=1 \
+	@INTEROP=full BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) \
 		tests/setup/tally.sh interop
+	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/interop/corpus.sh
 
 bench: all
 	@tests/setup/need.sh build test
