@@ -283,6 +283,8 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 	int rc = start(&t, plan, opts, result, err);
 
 	t.is_fresh = true;
+	for (size_t i = 0; i < plan->n_trees && rc == 0; i++)
+		rc = txn_tree_check(&t, &t.trees[i], err);
 	if (rc == 0 && plan->mode == FM_MODE_COPY) {
 		rc = txn_copy(&t, err);
 		finish(&t);

@@ -170,6 +170,48 @@ int txn_link_reopen(struct txn *t, struct fm_err *err)
 	return rc;
 }
 
+struct carried {
+	struct txn_tree *tree;
+	uint64_t highest;
+};
+
+// In the old tree a number above the highest may go only if the new tree has
+// that very file: it was carried over, or put in place by the sweep.
+static int drop_carried(void *ctx, const struct fm_num_entry *e,
+			struct fm_err *err)
+{
+	const struct carried *c = ctx;
+	char path[FM_NUM_PATH];
+	struct stat now, then;
+
+	if (!e->is_number || e->type != DT_REG || e->number <= c->highest)
+		return 0;
+	fm_num_path(c->tree->plan->to, e->number, path);
+	if (fstatat(e->dirfd, e->name, &then, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fstatat(c->tree->live, path, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    now.st_ino == then.st_ino && now.st_dev == then.st_dev)
+		return txn_unlink(e->dirfd, e->name, true, err);
+	return 0;
+}
+
+static int remove_old(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	struct carried c = {tree, t->highest};
+	FM_AUTOFD int old =
+		openat(tree->parent, tree->stage,
+		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (old < 0)
+		return errno == ENOENT ? 0
+				       : fm_err_sys(err, errno,
+						    "cannot open directory %s",
+						    tree->stage);
+	if (fm_num_walk(old, drop_carried, &c, err) != 0)
+		return err->code;
+	return txn_tree_remove(t, tree->parent, tree->stage, t->highest + 1,
+			       err);
+}
+
 int txn_link_clean(struct txn *t, struct fm_err *err)
 {
 	int rc = 0;
@@ -178,8 +220,7 @@ int txn_link_clean(struct txn *t, struct fm_err *err)
 	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++) {
 		struct txn_tree *tree = &t->trees[i];
 
-		rc = txn_tree_remove(t, tree->parent, tree->stage,
-				     t->highest + 1, err);
+		rc = remove_old(t, tree, err);
 		if (rc == 0)
 			rc = txn_unlink(tree->live, TXN_BUILT, false, err);
 		if (rc == 0)

@@ -133,6 +133,8 @@ int txn_tree_sync(int top, const char *name, struct fm_err *err);
 /* Fills ino[0..n) by number; absent stays 0. Other names are ignored. */
 int txn_tree_inodes(int top, uint64_t shard, uint64_t *ino, uint64_t n,
 		    struct fm_err *err);
+/* FM_E_UNSUPPORTED when it holds a name that no shape has. */
+int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Removes dirfd/name, a tree of numbers below `end` and of junk. */
 int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 		    struct fm_err *err);

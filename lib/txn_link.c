@@ -125,6 +125,35 @@ static int missing(const struct txn_tree *tree, uint64_t n, const char *where,
 			  tree->plan->name, n, where);
 }
 
+// Links one number again that was replaced since the stage was built.
+static int refresh(struct txn *t, struct txn_dirs *from, struct txn_dirs *to,
+		   uint64_t n, struct fm_err *err)
+{
+	char name[FM_NUM_PATH];
+	int target;
+
+	fm_num_path(0, n, name);
+	if (txn_dir_of(to, n, true, &target, err) != 0 ||
+	    txn_unlink(target, name, false, err) != 0 ||
+	    link_one(from, to, n, err) != 0)
+		return err->code;
+	t->result->refreshed++;
+	t->result->compared++;
+	return 0;
+}
+
+static int check_replaced(const struct txn_tree *tree, uint64_t n, bool is_gone,
+			  struct fm_err *err)
+{
+	if (is_gone && !tree->plan->is_mutable)
+		return missing(tree, n, "live", err);
+	if (!tree->plan->is_mutable)
+		return fm_err_set(err, FM_E_CHANGED,
+				  "%s/%" PRIu64 " was replaced while linking",
+				  tree->plan->name, n);
+	return 0;
+}
+
 // Proof: every number of the stage is the very file of the live tree. What
 // differs in a mutable tree was edited meanwhile and is linked again.
 static int compare(struct txn *t, struct txn_tree *tree, uint64_t end,
@@ -133,41 +162,56 @@ static int compare(struct txn *t, struct txn_tree *tree, uint64_t end,
 	struct txn_dirs from = {tree->live, tree->plan->from, 0, -1};
 	struct txn_dirs to = {tree->staged, tree->plan->to, 0, -1};
 	uint64_t *live = fm_alloc_array(end, sizeof(*live));
+	uint64_t refreshed = t->result->refreshed;
 	int rc = txn_tree_inodes(tree->live, tree->plan->from, live, end, err);
 
 	for (uint64_t n = 0; n < end && rc == 0; n++) {
-		int target;
-		char name[FM_NUM_PATH];
-
 		if (live[n] == tree->ino[n] && live[n] != 0) {
 			t->result->compared++;
 			continue;
 		}
-		if (live[n] == 0 && !tree->plan->is_mutable) {
-			rc = missing(tree, n, "live", err);
-			break;
-		}
-		if (!tree->plan->is_mutable) {
-			rc = fm_err_set(err, FM_E_CHANGED,
-					"%s/%" PRIu64
-					" was replaced while linking",
-					tree->plan->name, n);
-			break;
-		}
-		fm_num_path(0, n, name);
-		rc = txn_dir_of(&to, n, true, &target, err);
+		rc = check_replaced(tree, n, live[n] == 0, err);
 		if (rc == 0)
-			rc = txn_unlink(target, name, false, err);
-		if (rc == 0)
-			rc = link_one(&from, &to, n, err);
-		if (rc == 0)
-			rc = txn_sync_dir(target, name, err);
-		t->result->refreshed++;
-		t->result->compared++;
+			rc = refresh(t, &from, &to, n, err);
 	}
 	fm_free(live);
 	txn_dirs_close(&from);
 	txn_dirs_close(&to);
+	if (rc == 0 && t->result->refreshed != refreshed)
+		rc = txn_tree_sync(tree->staged, tree->stage, err);
+	return rc;
+}
+
+// Numbers above the highest, under the locks: nobody's yet (an interrupted
+// commit left them). They come along, so that nothing is lost.
+struct rest {
+	struct txn_dirs from, to;
+	uint64_t highest, linked;
+};
+
+static int link_rest(void *ctx, const struct fm_num_entry *e,
+		     struct fm_err *err)
+{
+	struct rest *r = ctx;
+
+	if (!e->is_number || e->type != DT_REG || e->number <= r->highest ||
+	    e->is_in_shard != (r->from.shard != 0))
+		return 0;
+	r->linked++;
+	return link_one(&r->from, &r->to, e->number, err);
+}
+
+static int carry_rest(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	struct rest r = {.from = {tree->live, tree->plan->from, 0, -1},
+			 .to = {tree->staged, tree->plan->to, 0, -1},
+			 .highest = t->highest};
+	int rc = fm_num_walk(tree->live, link_rest, &r, err);
+
+	txn_dirs_close(&r.from);
+	txn_dirs_close(&r.to);
+	if (rc == 0 && r.linked)
+		rc = txn_tree_sync(tree->staged, tree->stage, err);
 	return rc;
 }
 
@@ -325,6 +369,8 @@ int txn_link_catch_up(struct txn *t, struct fm_err *err)
 		rc = catch_up_tail(t, tree, err);
 		if (rc == 0 && tree->plan->is_mutable)
 			rc = compare(t, tree, t->highest + 1, err);
+		if (rc == 0)
+			rc = carry_rest(t, tree, err);
 	}
 	return rc;
 }

@@ -74,9 +74,29 @@ static int move_one(struct txn_dirs *from, struct txn_dirs *to, uint64_t n,
 	return fm_err_sys(err, sys, "cannot move %s", name);
 }
 
+// Numbers above the highest belong to nobody yet (an interrupted commit left
+// them); they move along, so that nothing is lost and nothing stays behind.
+struct rest {
+	struct txn_dirs *from, *to;
+	uint64_t moved;
+};
+
+static int move_rest(void *ctx, const struct fm_num_entry *e,
+		     struct fm_err *err)
+{
+	struct rest *r = ctx;
+
+	if (!e->is_number || e->type != DT_REG ||
+	    e->is_in_shard != (r->from->shard != 0))
+		return 0;
+	r->moved++;
+	return move_one(r->from, r->to, e->number, err);
+}
+
 static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 		      const char *name, bool may_stop, struct fm_err *err)
 {
+	struct rest rest = {.from = &from, .to = &to};
 	int rc = 0;
 
 	for (uint64_t n = 0; n <= t->highest && rc == 0; n++) {
@@ -86,6 +106,12 @@ static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 		t->result->moved++;
 		fm_progress_step(t->opts->progress, t->result->moved);
 	}
+	// Some file systems skip entries while others go: until none is left.
+	do {
+		rest.moved = 0;
+		if (rc == 0)
+			rc = fm_num_walk(from.top, move_rest, &rest, err);
+	} while (rc == 0 && rest.moved);
 	txn_dirs_close(&from);
 	txn_dirs_close(&to);
 	// New places first: never a moment in which a name is in neither.
@@ -96,21 +122,56 @@ static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 	return rc;
 }
 
-static int shift_shards(struct txn *t, int from, int to, uint64_t shard,
-			const char *name, struct fm_err *err)
+// Calls fn for each shard directory that lies there, until there is none.
+static int each_shard(int dir,
+		      int (*fn)(void *ctx, const char *name,
+				struct fm_err *err),
+		      void *ctx, struct fm_err *err)
 {
+	bool again = true;
 	int rc = 0;
 
-	for (uint64_t k = 0; k <= t->highest / shard && rc == 0; k++) {
-		char dir[FM_NUM_PATH];
-		int sys = 0;
+	while (again && rc == 0) {
+		int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		FM_AUTODIR DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+		struct dirent *e;
+		struct stat st;
+		uint64_t k;
 
-		fm_num_path(0, k, dir);
-		if (txn_rename_new(from, dir, to, dir, &sys) == 0 ||
-		    (sys == ENOENT && txn_exists(to, dir)))
-			continue;
-		rc = fm_err_sys(err, sys, "cannot move directory %s", dir);
+		if (!d)
+			return fm_err_sys(err, errno, "cannot read directory");
+		again = false;
+		while (rc == 0 && (e = readdir(d)) != NULL) {
+			if (!fm_num_parse(e->d_name, &k) ||
+			    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+			    !S_ISDIR(st.st_mode))
+				continue;
+			rc = fn(ctx, e->d_name, err);
+			again = true;
+		}
 	}
+	return rc;
+}
+
+struct shift {
+	int from, to;
+};
+
+static int shift_one(void *ctx, const char *name, struct fm_err *err)
+{
+	struct shift *s = ctx;
+	int sys = 0;
+
+	if (txn_rename_new(s->from, name, s->to, name, &sys) == 0)
+		return 0;
+	return fm_err_sys(err, sys, "cannot move directory %s", name);
+}
+
+static int shift_shards(int from, int to, const char *name, struct fm_err *err)
+{
+	struct shift s = {from, to};
+	int rc = each_shard(from, shift_one, &s, err);
+
 	if (rc == 0)
 		rc = txn_sync_dir(to, name, err);
 	if (rc == 0)
@@ -118,20 +179,25 @@ static int shift_shards(struct txn *t, int from, int to, uint64_t shard,
 	return rc;
 }
 
-// Directories of shards that the files have left. A stray file keeps its
-// directory, and stops us.
-static int drop_shards(struct txn *t, int dir, uint64_t shard,
-		       struct fm_err *err)
+// Directories of shards that the files have left. Stale temporary files go
+// with them; anything else keeps its directory, and stops us.
+struct drop {
+	struct txn *t;
+	int dir;
+};
+
+static int drop_one(void *ctx, const char *name, struct fm_err *err)
 {
-	int rc = 0;
+	struct drop *d = ctx;
 
-	for (uint64_t k = 0; k <= t->highest / shard && rc == 0; k++) {
-		char name[FM_NUM_PATH];
+	return txn_tree_remove(d->t, d->dir, name, 0, err);
+}
 
-		fm_num_path(0, k, name);
-		rc = txn_rmdir(dir, name, false, err);
-	}
-	return rc;
+static int drop_shards(struct txn *t, int dir, struct fm_err *err)
+{
+	struct drop d = {t, dir};
+
+	return each_shard(dir, drop_one, &d, err);
 }
 
 // Phases of one tree: "filed-revs", "shifted-revs", "moved-revs", and
@@ -173,8 +239,7 @@ static int forward_from_flat(struct txn *t, struct txn_tree *tree,
 			rc = phase_over(t, "filed", tree, err);
 	}
 	if (rc == 0)
-		rc = shift_shards(t, tree->staged, tree->live, p->to, p->name,
-				  err);
+		rc = shift_shards(tree->staged, tree->live, p->name, err);
 	return rc;
 }
 
@@ -188,8 +253,7 @@ static int forward_from_shards(struct txn *t, struct txn_tree *tree,
 	int rc = 0;
 
 	if (!was_over(t, "shifted", tree)) {
-		rc = shift_shards(t, tree->live, tree->staged, p->from, p->name,
-				  err);
+		rc = shift_shards(tree->live, tree->staged, p->name, err);
 		if (rc == 0)
 			rc = phase_over(t, "shifted", tree, err);
 	}
@@ -262,15 +326,15 @@ static int back_one(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 
 		// Shards may stand in the tree only once all were filed.
 		if (was_over(t, "filed", tree)) {
-			rc = shift_shards(t, tree->live, tree->staged, p->to,
-					  p->name, err);
+			rc = shift_shards(tree->live, tree->staged, p->name,
+					  err);
 			if (rc == 0)
 				rc = phase_over(t, TXN_BACK, tree, err);
 		}
 		if (rc == 0)
 			rc = move_files(t, stage, flat, p->name, false, err);
 		if (rc == 0)
-			rc = drop_shards(t, tree->staged, p->to, err);
+			rc = drop_shards(t, tree->staged, err);
 	} else {
 		struct txn_dirs stage = {tree->staged, p->from, 0, -1};
 		struct txn_dirs live = {tree->live, p->to, 0, -1};
@@ -278,13 +342,13 @@ static int back_one(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 		if (was_over(t, "shifted", tree)) {
 			rc = move_files(t, live, stage, p->name, false, err);
 			if (rc == 0 && p->to)
-				rc = drop_shards(t, tree->live, p->to, err);
+				rc = drop_shards(t, tree->live, err);
 			if (rc == 0)
 				rc = phase_over(t, TXN_BACK, tree, err);
 		}
 		if (rc == 0)
-			rc = shift_shards(t, tree->staged, tree->live, p->from,
-					  p->name, err);
+			rc = shift_shards(tree->staged, tree->live, p->name,
+					  err);
 	}
 	if (rc == 0)
 		rc = txn_rmdir(tree->live, TXN_STAGE, false, err);
@@ -314,8 +378,7 @@ int txn_move_clean(struct txn *t, struct fm_err *err)
 
 		rc = open_stage(tree, false, err);
 		if (rc == 0 && tree->staged >= 0 && tree->plan->from)
-			rc = drop_shards(t, tree->staged, tree->plan->from,
-					 err);
+			rc = drop_shards(t, tree->staged, err);
 		if (rc == 0)
 			rc = txn_rmdir(tree->live, TXN_STAGE, false, err);
 		if (rc == 0)

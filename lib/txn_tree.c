@@ -131,6 +131,35 @@ int txn_tree_sync(int top, const char *name, struct fm_err *err)
 	return txn_sync_dir(top, name, err);
 }
 
+static int check_name(void *ctx, const struct fm_num_entry *e,
+		      struct fm_err *err)
+{
+	const struct txn *t = ctx;
+	const char *junk = t->plan->junk;
+
+	if (e->is_number &&
+	    (e->type == DT_REG || (e->type == DT_DIR && !e->is_in_shard)))
+		return 0;
+	if (junk && e->type == DT_REG &&
+	    strncmp(e->name, junk, strlen(junk)) == 0)
+		return 0;
+	if (e->is_in_shard)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "%" PRIu64 "/%s is part of no layout: move "
+				  "it away first",
+				  e->shard, e->name);
+	return fm_err_set(err, FM_E_UNSUPPORTED,
+			  "%s is part of no layout: move it away first",
+			  e->name);
+}
+
+int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	if (fm_num_walk(tree->live, check_name, t, err) != 0)
+		return fm_err_prefix(err, "%s/", tree->plan->name);
+	return 0;
+}
+
 struct inode_ctx {
 	uint64_t shard, n;
 	uint64_t *ino;

@@ -361,6 +361,59 @@ static void records_are_counted_and_forgotten(void **state)
 	end(&x);
 }
 
+// An interrupted commit left numbers above the highest, and an empty shard:
+// they come along, and come back.
+static void numbers_above_the_highest_come_along(void **state)
+{
+	enum fm_mode mode;
+	uint64_t from, to;
+
+	(void)state;
+	FOR_ALL(mode, from, to)
+	{
+		struct fixture x;
+		char path[128];
+
+		begin(&x, from);
+		make_plan(&x, mode, from, to);
+		write_file(x.dir, "bound", "20 of 24\n");
+		if (from) {
+			(void)snprintf(path, sizeof(path), "a/%ju",
+				       (uintmax_t)(COUNT / from + 1));
+			assert_int_equal(mkdirat(x.dir, path, 0755), 0);
+		}
+		assert_int_equal(
+			fm_txn_apply(&x.plan, &x.opts, &x.result, &x.err), 0);
+		assert_tree(x.dir, "a", to);
+		assert_tree(x.dir, "b", to);
+		assert_tidy(&x);
+		end(&x);
+	}
+}
+
+// What no shape has is not ours to move, to drop or to leave behind.
+static void alien_names_are_refused(void **state)
+{
+	static const char *const names[] = {"a/7.old", "b/0.pack", "a/07",
+					    "b/README"};
+
+	(void)state;
+	for (size_t i = 0; i < FM_ARRAY_SIZE(names); i++) {
+		struct fixture x;
+
+		begin(&x, 4);
+		make_plan(&x, FM_MODE_LINK, 4, 7);
+		write_file(x.dir, names[i], "");
+		assert_int_equal(
+			fm_txn_apply(&x.plan, &x.opts, &x.result, &x.err),
+			FM_E_UNSUPPORTED);
+		assert_non_null(strstr(x.err.msg, names[i]));
+		assert_int_equal(unlinkat(x.dir, names[i], 0), 0);
+		assert_old(&x, 4);
+		end(&x);
+	}
+}
+
 // Shards take mode and setgid bit from the tree, small files from what they
 // replace, and a new small file from its neighbour.
 static void attributes_come_from_neighbours(void **state)
@@ -397,6 +450,8 @@ int main(void)
 		cmocka_unit_test(an_alien_marker_is_never_replaced),
 		cmocka_unit_test(unfinished_journal_keeps_others_out),
 		cmocka_unit_test(records_are_counted_and_forgotten),
+		cmocka_unit_test(numbers_above_the_highest_come_along),
+		cmocka_unit_test(alien_names_are_refused),
 		cmocka_unit_test(attributes_come_from_neighbours),
 	};
 
