@@ -78,8 +78,12 @@ bool fsfs_trailer_decode(const void *tail, size_t n, uint64_t size,
 	t->start = size - n + start;
 	root = fm_text_cut(&line, ' ');
 	return fm_text_number(root, INT64_MAX, &t->root) &&
-	       fm_text_number(line, INT64_MAX, &t->changes) &&
-	       t->root < t->changes && t->changes < t->start;
+	       fm_text_number(line, INT64_MAX, &t->changes);
+}
+
+static bool is_in_order(const struct fsfs_trailer *t)
+{
+	return t->root < t->changes && t->changes < t->start;
 }
 
 static bool take_md5(struct fm_text *rest, char md5[33])
@@ -127,7 +131,8 @@ enum fsfs_ending fsfs_ending_of(const struct fm_source *src)
 	if (fsfs_footer_decode(v.tail, v.n_tail, src->size, &footer) &&
 	    fm_text_is(bytes_at(&v, footer.l2p, TAG), "L2P-INDEX\n"))
 		return FSFS_ENDING_FOOTER;
-	if (fsfs_trailer_decode(v.tail, v.n_tail, src->size, &trailer))
+	if (fsfs_trailer_decode(v.tail, v.n_tail, src->size, &trailer) &&
+	    is_in_order(&trailer))
 		return FSFS_ENDING_TRAILER;
 	return FSFS_ENDING_NONE;
 }
@@ -182,11 +187,11 @@ static bool diagnose(struct view *v, enum fsfs_check form, const char *what,
 	const char *tail = v->tail;
 	size_t n = v->n_tail;
 
-	if (n && tail[n - 1] == '\0')
-		return diagnose_zeros(v->src, f);
 	if (fm_text_is(bytes_at(v, 0, 2), "\x1f\x8b"))
 		return fail(f, form, "no %s: the file begins like a gzip file",
 			    what);
+	if (n && tail[n - 1] == '\0')
+		return diagnose_zeros(v->src, f);
 	if (n >= 2 && tail[n - 2] == '\r' && tail[n - 1] == '\n')
 		return fail(f, form,
 			    "no %s: lines end in CR LF, as after a transfer "
@@ -224,7 +229,7 @@ static bool check_root(struct view *v, const struct fsfs_trailer *t,
 static bool check_changes(struct view *v, const struct fsfs_trailer *t,
 			  struct fsfs_fault *f)
 {
-	bool follows_root = t->changes >= 2 &&
+	bool follows_root = is_in_order(t) &&
 			    fm_text_is(bytes_at(v, t->changes - 2, 2), "\n\n");
 	bool is_empty = fm_text_is(bytes_at(v, t->changes, 1), "\n");
 	bool ends_well;

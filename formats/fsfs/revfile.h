@@ -30,7 +30,7 @@ struct fsfs_footer {
 /* Bytes of the end that the decoders want to see (fewer: the whole file). */
 enum { FSFS_TRAILER_MAX = 64, FSFS_FOOTER_MAX = 256 };
 
-/* tail: the last n bytes of a file of `size` bytes. */
+/* tail: the last n bytes of a file of `size` bytes. Syntax only. */
 bool fsfs_trailer_decode(const void *tail, size_t n, uint64_t size,
 			 struct fsfs_trailer *t);
 bool fsfs_footer_decode(const void *tail, size_t n, uint64_t size,

@@ -4,7 +4,8 @@
 #include "formats/fsfs/names.h"
 #include "formats/fsfs/verify.h"
 
-#include "lib/txn.h"
+#include "lib/autofd.h"
+#include "lib/source.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -107,6 +108,25 @@ static void check_needed(struct fsfs_verify *v)
 			   "back");
 }
 
+// Whether it is an SQLite file at all; its contents are another pass.
+static void check_rep_cache(struct fsfs_verify *v)
+{
+	static const char magic[16] = "SQLite format 3";
+	FM_AUTOFD int fd = fm_open_read(v->fs->db, "rep-cache.db");
+	char start[sizeof(magic)];
+	struct fm_source src;
+	struct fm_err err;
+
+	if (fd < 0 || fm_source_file(&src, fd, &err) != 0 || src.size == 0)
+		return;
+	if (fm_source_read(&src, 0, start, sizeof(start), &err) != 0 ||
+	    memcmp(start, magic, sizeof(magic)) != 0)
+		fsfs_found(v->report, FSFS_CHECK_REPCACHE_OPEN,
+			   "db/rep-cache.db", NULL,
+			   "not an SQLite database: commits fail; it can be "
+			   "removed, which only costs sharing");
+}
+
 static void check_unknown(struct fsfs_verify *v, const char *name)
 {
 	struct fm_buf path = FM_BUF_INIT;
@@ -132,6 +152,7 @@ int fsfs_verify_db(struct fsfs_verify *v, struct fm_err *err)
 
 	if (rc == 0) {
 		check_needed(v);
+		check_rep_cache(v);
 		for (size_t i = 0; i < names.n; i++)
 			if (!is_known(names.at[i]))
 				check_unknown(v, names.at[i]);

@@ -28,7 +28,7 @@ struct files {
 	struct fsfs_verify *v;
 	const struct fsfs_tree *tree;
 	bool is_revs;
-	size_t n;          /* of tree->numbers that are checked */
+	size_t first, end; /* of tree->numbers that are checked */
 	struct stat usual; /* the first file's mode and owner */
 	bool has_usual;
 	dev_t device;
@@ -177,8 +177,8 @@ static int check_item(void *ctx, uint64_t item, struct fm_arena *tmp,
 		      struct fm_report *r, struct fm_err *err)
 {
 	struct files *f = ctx;
-	size_t first = (size_t)item * PER_ITEM;
-	size_t end = first + PER_ITEM < f->n ? first + PER_ITEM : f->n;
+	size_t first = f->first + (size_t)item * PER_ITEM;
+	size_t end = first + PER_ITEM < f->end ? first + PER_ITEM : f->end;
 	struct shard_dir dir = {.fd = -1};
 	int rc = 0;
 
@@ -211,8 +211,8 @@ static void note_odd(const struct files *f, enum fsfs_check check, uint64_t n,
 		return;
 	fsfs_found_as(f->v->report, check, FM_NOTE, path_of(f, first, path),
 		      fsfs_range_name(first, first, object),
-		      "%ju files in db/%s have another %s than the first one; "
-		      "this is the first of them",
+		      "the first of %ju in db/%s with another %s than their "
+		      "neighbours",
 		      (uintmax_t)n, f->tree->name, what);
 }
 
@@ -249,9 +249,9 @@ static void learn_usual(struct files *f)
 
 	if (fstat(f->tree->fd, &top) == 0)
 		f->device = top.st_dev;
-	if (f->n == 0)
+	if (f->first >= f->end)
 		return;
-	dirfd = locate(f, &dir, f->tree->numbers.at[0], name);
+	dirfd = locate(f, &dir, f->tree->numbers.at[f->first], name);
 	f->has_usual = dirfd >= 0 && fstatat(dirfd, name, &f->usual,
 					     AT_SYMLINK_NOFOLLOW) == 0;
 	fm_close_fd(&dir.fd);
@@ -264,13 +264,18 @@ static int check_tree(struct fsfs_verify *v, const struct fsfs_tree *tree,
 	size_t n_items;
 	int rc;
 
-	f.n = fsfs_numbers_find(&tree->numbers, v->youngest + 1);
-	n_items = (f.n + PER_ITEM - 1) / PER_ITEM;
+	/* What a pack has replaced is not in use, whatever is left of it. */
+	if (f.is_revs || v->fs->traits.has_packed_revprops)
+		f.first = fsfs_numbers_find(&tree->numbers, v->min_unpacked);
+	f.end = fsfs_numbers_find(&tree->numbers, v->youngest + 1);
+	if (f.end < f.first)
+		f.end = f.first;
+	n_items = (f.end - f.first + PER_ITEM - 1) / PER_ITEM;
 	f.of = fm_alloc_array(n_items, sizeof(*f.of));
 	learn_usual(&f);
 	fsfs_progress_init(&f.progress, v->opts->progress,
 			   f.is_revs ? "revisions" : "revision properties",
-			   f.n);
+			   f.end - f.first);
 	rc = fm_pool_run(v->opts->jobs, 0, n_items, check_item, &f, v->report,
 			 err);
 	if (rc == 0)
@@ -303,10 +308,11 @@ static void check_addressing(struct fsfs_verify *v)
 	bool is_logical = v->fs->traits.is_logical;
 	enum fsfs_ending other =
 		is_logical ? FSFS_ENDING_TRAILER : FSFS_ENDING_FOOTER;
-	size_t n = fsfs_numbers_find(list, v->youngest + 1);
+	size_t first = fsfs_numbers_find(list, v->min_unpacked);
+	size_t end = fsfs_numbers_find(list, v->youngest + 1);
 
-	if (n == 0 || ending_of(&v->revs, list->at[0]) != other ||
-	    ending_of(&v->revs, list->at[n - 1]) != other)
+	if (first >= end || ending_of(&v->revs, list->at[first]) != other ||
+	    ending_of(&v->revs, list->at[end - 1]) != other)
 		return;
 	fsfs_found(v->report, FSFS_CHECK_FORMAT_OPTION, "db/format", NULL,
 		   "says addressing %s, but the revision files are %s",

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,6 +95,29 @@ static int collect_both(struct fsfs_verify *v, struct fm_err *err)
 		v->min_unpacked = after;
 	}
 	return rc;
+}
+
+/*
+ * Subversion's old script for resharding moves files to directories named
+ * N.shard and, when it is stopped, leaves them and no db/format.
+ */
+static bool check_script(struct fsfs_verify *v, const struct fsfs_tree *tree)
+{
+	char path[32];
+	size_t n = 0;
+
+	for (size_t i = 0; i < tree->n_odd; i++)
+		n += fnmatch("[0-9]*.shard", tree->odd[i].path, 0) == 0 &&
+		     tree->odd[i].type == DT_DIR;
+	if (n == 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "db/%s", tree->name);
+	fsfs_found(v->report, FSFS_CHECK_LAYOUT_MISPLACED, path, NULL,
+		   "%zu directories named N.shard hold revisions: "
+		   "fsfs-reshard.py was stopped half-way; run it to its end",
+		   n);
+	v->stop = "fsfs-reshard.py must be run to its end first";
+	return true;
 }
 
 static void check_odd(struct fsfs_verify *v, const struct fsfs_tree *tree)
@@ -243,6 +267,8 @@ int fsfs_verify_layout(struct fsfs_verify *v, struct fm_err *err)
 	if (rc != 0 || v->stop)
 		return rc;
 	for (size_t i = 0; i < FM_ARRAY_SIZE(trees); i++) {
+		if (check_script(v, trees[i]))
+			continue;
 		check_odd(v, trees[i]);
 		check_links(v, trees[i]);
 	}

@@ -190,8 +190,8 @@ static void check_current(struct fsfs_verify *v, struct fm_buf *bytes)
 	if (current.lacks_eol)
 		fsfs_found_as(v->report, FSFS_CHECK_CURRENT_SYNTAX, FM_WARN,
 			      path, NULL, "the line feed at the end is lost");
-	if (t->state != FSFS_FORMAT_KNOWN && t->state != FSFS_FORMAT_MISSING)
-		return;
+	if (v->stop)
+		return; /* the format is not known */
 	if (t->has_three_field_current && current.n_fields != 3)
 		fsfs_found(v->report, FSFS_CHECK_CURRENT_FORM, path, NULL,
 			   "format %u needs three fields, found one",
