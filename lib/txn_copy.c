@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20, DEPTH_MAX = 64 };
+#define CHUNK ((size_t)1 << 20)
+
+enum { DEPTH_MAX = 64 };
 
 struct copy {
 	struct txn *t;

@@ -247,8 +247,8 @@ int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 		    struct fm_err *err)
 {
 	FM_AUTOFD int fd = -1;
-	char stays[NAME_MAX + 1];
-	bool removed, is_shard;
+	char stays[NAME_MAX + 1] = "";
+	bool removed = false, is_shard;
 	uint64_t k;
 
 	if (!txn_exists(dirfd, name))

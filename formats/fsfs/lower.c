@@ -120,7 +120,7 @@ static int take_entries(struct scan *s, uint64_t offset, uint64_t size,
 		return err->code;
 	while (fm_text_line(&r, &line) && !fm_text_is(line.text, "END")) {
 		struct fm_text kind, length = line.text;
-		uint64_t n, rev, at;
+		uint64_t n, rev = 0, at = 0;
 
 		kind = fm_text_cut(&length, ' ');
 		if (!fm_text_number(length, size, &n))
@@ -197,7 +197,7 @@ static int take_noderev(struct scan *s, uint64_t offset, struct fm_err *err)
 {
 	struct fm_text key, value, text = {NULL, 0}, props = {NULL, 0};
 	bool is_dir = false, has_id = false;
-	uint64_t rev, at;
+	uint64_t rev = 0, at = 0;
 	struct fm_reader r;
 	struct fm_line line;
 	size_t n;

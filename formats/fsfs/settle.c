@@ -70,7 +70,7 @@ static int next_sequence(const struct fsfs *fs, uint64_t *next,
 static int add_txn_files(struct fm_plan *plan, const struct fsfs *fs,
 			 struct fm_err *err)
 {
-	char text[FSFS_BASE36_MAX + 1];
+	char next36[FSFS_BASE36_MAX], text[FSFS_BASE36_MAX + 1];
 	uint64_t next = 0;
 
 	// There already (a repository that has been through this): keep it,
@@ -78,8 +78,8 @@ static int add_txn_files(struct fm_plan *plan, const struct fsfs *fs,
 	if (!exists(fs, "txn-current")) {
 		if (next_sequence(fs, &next, err) != 0)
 			return err->code;
-		fsfs_base36_encode(next, text);
-		(void)strcat(text, "\n");
+		fsfs_base36_encode(next, next36);
+		(void)snprintf(text, sizeof(text), "%s\n", next36);
 		fm_plan_add_write(plan, "txn-current", text, strlen(text),
 				  "current");
 	}
