@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Applying a plan and saying what happened.
+// Applying a plan, with checks before and after.
 
 #include "cmd/apply.h"
 
-#include "lib/buf.h"
+#include "cmd/outcome.h"
+
+#include "lib/autofd.h"
 #include "lib/report_text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-
-const char *cli_quoted_command(struct fm_arena *out, const char *command,
-			       const char *path)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789/._-+,:@%=";
-	struct fm_buf b = FM_BUF_INIT;
-	const char *text;
-
-	if (path[0] && path[0] != '-' && path[strspn(path, safe)] == '\0')
-		return fm_arena_printf(out, "%s %s", command, path);
-	fm_buf_printf(&b, "%s %s'", command, path[0] == '-' ? "-- " : "");
-	for (; *path; path++) {
-		if (*path == '\'')
-			fm_buf_puts(&b, "'\\''");
-		else
-			fm_buf_add(&b, path, 1);
-	}
-	fm_buf_puts(&b, "'");
-	text = fm_arena_strdup(out, fm_buf_text(&b));
-	fm_buf_release(&b);
-	return text;
-}
 
 int cli_apply(struct cli_change *c, enum cli_apply_how how,
 	      const struct fm_journal *journal, struct fm_err *err)
@@ -59,148 +35,90 @@ int cli_apply(struct cli_change *c, enum cli_apply_how how,
 	return rc;
 }
 
-int cli_apply_fail(struct cli_change *c, const struct fm_err *err)
+int cli_reopen(struct fm_target *t, struct fm_err *err)
 {
-	struct fm_arena *out = &c->t->out;
-	const char *path = c->t->path;
-	const char *resume =
-		cli_quoted_command(out, "fsconvert --resume", path);
-	const char *undo = cli_quoted_command(out, "fsconvert --undo", path);
-	bool is_unfinished =
-		c->result.unfinished || err->code == FM_E_UNFINISHED;
-	int status = cli_complain(c->cli, path, err);
+	t->format->close(t);
+	return t->format->open(t, err);
+}
 
-	if (is_unfinished) {
-		fm_text_printf(stderr, "  to finish it:    %s", resume);
-		(void)fputc('\n', stderr);
-		fm_text_printf(stderr, "  to take it back: %s", undo);
-		(void)fputc('\n', stderr);
-	}
-	if (cli_options.is_json) {
-		struct fm_json *j = cli_summary_begin(c->cli, path);
+// Findings of the checks before or after a conversion are diagnostics here.
+// Returns how many problems there are, or a negative error.
+static int count_problems(struct cli_change *c, struct fm_err *err)
+{
+	struct fm_options opts = {.progress = c->cli->progress};
+	struct fm_report report;
+	int n;
 
-		fm_json_text(j, "error", err->msg);
-		fm_json_flag(j, "unfinished", is_unfinished);
-		if (is_unfinished) {
-			fm_json_text(j, "resume", resume);
-			fm_json_text(j, "undo", undo);
-		}
-		cli_summary_end(j, status);
+	if (c->no_proof || !c->t->format->verify)
+		return 0;
+	fm_report_init(&report);
+	n = c->t->format->verify(c->t, &opts, &report, err);
+	fm_progress_end(c->cli->progress);
+	if (n == 0 && fm_report_worst(&report, FM_ERROR)) {
+		(void)fflush(stdout);
+		fm_text_findings(stderr, c->t->path, &report, FM_ERROR);
+		n = 1;
 	}
+	fm_report_release(&report);
+	return n;
+}
+
+static int check_before(struct cli_change *c, struct fm_err *err)
+{
+	int n = count_problems(c, err);
+
+	if (n > 0)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "not touched, since the checks before a "
+				  "conversion found problems");
+	return n;
+}
+
+// A copy is another target: it is opened for the checks.
+static int check_after(struct cli_change *c, struct fm_err *err)
+{
+	struct cli_change other = *c;
+	struct fm_place place;
+	struct fm_target t;
+	struct fm_bid bid;
+	int n;
+
+	if (!c->plan.copy_to)
+		return cli_reopen(c->t, err) == 0 ? count_problems(c, err)
+						  : err->code;
+	n = cli_open(c->cli, c->plan.copy_to, &place, &t, &bid, err);
+	if (n == 0 && !t.format)
+		n = fm_err_set(err, FM_E_FORMAT, "%s: is no %s",
+			       c->plan.copy_to, c->t->format->name);
+	other.t = &t;
+	if (n == 0)
+		n = count_problems(&other, err);
+	cli_close(&t);
+	fm_close_fd(&place.fd);
+	return n;
+}
+
+// Applies the plan, or shows it; then looks at the result.
+int cli_carry_out(struct cli_change *c, enum cli_apply_how how,
+		  const struct fm_journal *journal, const char *verb)
+{
+	int status = CLI_OK;
+	struct fm_err err;
+	int n;
+
+	if (c->plan.is_empty || cli_options.is_dry_run) {
+		cli_print_plan(c, how == CLI_TAKE_BACK ? "would take back"
+						       : "would change");
+		return CLI_OK;
+	}
+	if ((how == CLI_APPLY && check_before(c, &err) != 0) ||
+	    cli_apply(c, how, journal, &err) != 0)
+		return cli_apply_fail(c, &err);
+	n = check_after(c, &err);
+	if (n < 0)
+		return cli_apply_fail(c, &err);
+	if (n > 0)
+		status = CLI_PROBLEMS;
+	cli_print_outcome(c, verb, status);
 	return status;
-}
-
-void cli_print_plan(struct cli_change *c, const char *verb)
-{
-	const char *path = c->t->path;
-
-	if (cli_options.is_json) {
-		struct fm_json *j = cli_summary_begin(c->cli, path);
-
-		fm_json_text(j, "format", c->t->format->name);
-		fm_json_flag(j, "changed", false);
-		fm_json_flag(j, "dry_run", cli_options.is_dry_run != 0);
-		if (c->plan.is_empty)
-			fm_json_text(j, "title", c->plan.title);
-		else
-			fm_json_plan(j, &c->plan);
-		cli_summary_end(j, CLI_OK);
-	} else if (!c->plan.is_empty) {
-		fm_text_plan(stdout, path, verb, &c->plan);
-	} else if (!cli_options.is_quiet) {
-		fm_text_printf(stdout, "%s: %s, nothing to do", path,
-			       c->plan.title);
-		(void)fputc('\n', stdout);
-	}
-}
-
-static void print_json(struct cli_change *c, int status)
-{
-	const struct fm_txn_result *r = &c->result;
-	struct fm_json *j = cli_summary_begin(c->cli, c->t->path);
-
-	fm_json_text(j, "format", c->t->format->name);
-	fm_json_flag(j, "changed", true);
-	fm_json_flag(j, "dry_run", false);
-	fm_json_plan(j, &c->plan);
-	fm_json_number(j, "files", r->moved);
-	fm_json_number(j, "compared", r->compared);
-	fm_json_number(j, "refreshed", r->refreshed);
-	fm_json_number(j, "misplaced", r->misplaced);
-	fm_json_real(j, "locked_seconds", r->locked_seconds);
-	fm_json_real(j, "switch_seconds", r->switch_seconds);
-	fm_json_open(j, "phases");
-	for (size_t i = 0; i < r->n_phases; i++)
-		fm_json_real(j, r->phases[i].name, r->phases[i].seconds);
-	fm_json_close(j);
-	if (r->record[0])
-		fm_json_text(j, "record", r->record);
-	if (c->plan.copy_to)
-		fm_json_text(j, "copy", c->plan.copy_to);
-	fm_json_list(j, "after", c->plan.after, c->plan.n_after);
-	cli_summary_end(j, status);
-}
-
-static void print_phases(const struct fm_txn_result *r)
-{
-	for (size_t i = 0; i < r->n_phases; i++)
-		(void)printf("  %-18s %.3f s\n", r->phases[i].name,
-			     r->phases[i].seconds);
-	if (r->locked_seconds > 0)
-		(void)printf("  %-18s %.1f ms\n  %-18s %.1f ms\n",
-			     "write-lock held", r->locked_seconds * 1000,
-			     "readers refused", r->switch_seconds * 1000);
-	if (r->refreshed)
-		(void)printf("  %" PRIu64 " files changed meanwhile were "
-			     "taken again\n",
-			     r->refreshed);
-	if (r->misplaced)
-		(void)printf("  %" PRIu64 " files written in the old layout "
-			     "were put in place\n",
-			     r->misplaced);
-}
-
-void cli_print_outcome(struct cli_change *c, const char *verb, int status)
-{
-	const struct fm_txn_result *r = &c->result;
-
-	if (cli_options.is_json) {
-		print_json(c, status);
-		return;
-	}
-	if (cli_options.is_quiet)
-		return;
-	fm_text_printf(stdout, "%s: %s: %s", c->t->path, verb, c->plan.title);
-	if (r->moved)
-		(void)printf("; %" PRIu64 " files, %" PRIu64 " compared",
-			     r->moved, r->compared);
-	(void)fputc('\n', stdout);
-	if (cli_options.is_verbose)
-		print_phases(r);
-	for (size_t i = 0; i < c->plan.n_after; i++) {
-		(void)fputs("  ", stdout);
-		fm_text_put(stdout, c->plan.after[i]);
-		(void)fputc('\n', stdout);
-	}
-}
-
-int cli_print_forgotten(struct cli_change *c, unsigned n)
-{
-	bool is_dry = cli_options.is_dry_run != 0;
-
-	if (cli_options.is_json) {
-		struct fm_json *j = cli_summary_begin(c->cli, c->t->path);
-
-		fm_json_text(j, "format", c->t->format->name);
-		fm_json_flag(j, "changed", n && !is_dry);
-		fm_json_flag(j, "dry_run", is_dry);
-		fm_json_number(j, "forgotten", n);
-		cli_summary_end(j, CLI_OK);
-	} else if (!cli_options.is_quiet) {
-		fm_text_printf(stdout, "%s: %s%u record%s of conversions",
-			       c->t->path, is_dry ? "would forget " : "forgot ",
-			       n, n == 1 ? "" : "s");
-		(void)fputc('\n', stdout);
-	}
-	return CLI_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Applying a plan and saying what happened: shared by the commands that
- * change a target.
+ * Applying a plan: shared by the commands that change a target.
  *
- * cli_apply gives the plan to the transaction layer; on failure it complains,
- * names the commands that go on and go back when something is left undone,
- * and returns bits of the exit status.
+ *	struct cli_change c = {.cli = cli, .t = t};
+ *	fm_plan_init(&c.plan, &t->out);
+ *	... a format fills c.plan ...
+ *	status = cli_carry_out(&c, CLI_APPLY, NULL, "converted");
  */
 #ifndef FM_CMD_APPLY_H
 #define FM_CMD_APPLY_H
@@ -25,26 +25,23 @@ struct cli_change {
 	struct cli *cli;
 	struct fm_target *t;
 	struct fm_plan plan;
-	bool no_proof;
+	bool no_proof; /* leave out the checks before and after */
 	struct fm_txn_result result;
 };
 
+/* Hands the plan to the transaction layer, and does nothing else. */
 int cli_apply(struct cli_change *c, enum cli_apply_how how,
 	      const struct fm_journal *journal, struct fm_err *err);
 
-/* Complains about an error of a change, with the way on and back. */
-int cli_apply_fail(struct cli_change *c, const struct fm_err *err);
+/*
+ * Prints the plan when nothing is to be done (or --dry-run); else checks the
+ * target, applies the plan, checks the result and prints it. Returns bits of
+ * the exit status.
+ */
+int cli_carry_out(struct cli_change *c, enum cli_apply_how how,
+		  const struct fm_journal *journal, const char *verb);
 
-/* Prints the plan of a dry run, or that there is nothing to do. */
-void cli_print_plan(struct cli_change *c, const char *verb);
-/* Prints what was done: `TARGET: VERB: title; counts`. */
-void cli_print_outcome(struct cli_change *c, const char *verb, int status);
-
-/* Prints how many records of earlier changes were deleted. */
-int cli_print_forgotten(struct cli_change *c, unsigned n);
-
-/* "command --option 'path'", quoted for a shell. */
-const char *cli_quoted_command(struct fm_arena *out, const char *command,
-			       const char *path);
+/* The format's view of a target, made anew after a change. */
+int cli_reopen(struct fm_target *t, struct fm_err *err);
 
 #endif

@@ -3,9 +3,7 @@
 // copy; finishes, takes back or forgets earlier conversions.
 
 #include "cmd/apply.h"
-
-#include "lib/autofd.h"
-#include "lib/report_text.h"
+#include "cmd/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,94 +83,6 @@ static struct fm_options wishes(const struct cli_change *c)
 	};
 }
 
-static int reopen(struct fm_target *t, struct fm_err *err)
-{
-	t->format->close(t);
-	return t->format->open(t, err);
-}
-
-// Findings of the checks before or after a conversion are diagnostics here.
-// Returns how many problems there are, or a negative error.
-static int count_problems(struct cli_change *c, struct fm_err *err)
-{
-	struct fm_options opts = {.progress = c->cli->progress};
-	struct fm_report report;
-	int n = 0;
-
-	if (options.is_no_proof || !c->t->format->verify)
-		return 0;
-	fm_report_init(&report);
-	n = c->t->format->verify(c->t, &opts, &report, err);
-	fm_progress_end(c->cli->progress);
-	if (n == 0 && fm_report_worst(&report, FM_ERROR)) {
-		(void)fflush(stdout);
-		fm_text_findings(stderr, c->t->path, &report, FM_ERROR);
-		n = 1;
-	}
-	fm_report_release(&report);
-	return n;
-}
-
-static int check_before(struct cli_change *c, struct fm_err *err)
-{
-	int n = count_problems(c, err);
-
-	if (n > 0)
-		return fm_err_set(err, FM_E_UNSUPPORTED,
-				  "not touched, since the checks before a "
-				  "conversion found problems");
-	return n;
-}
-
-// A copy is another target: it is opened for the checks.
-static int check_after(struct cli_change *c, struct fm_err *err)
-{
-	struct cli_change other = *c;
-	struct fm_place place;
-	struct fm_target t;
-	struct fm_bid bid;
-	int n;
-
-	if (!c->plan.copy_to)
-		return reopen(c->t, err) == 0 ? count_problems(c, err)
-					      : err->code;
-	n = cli_open(c->cli, c->plan.copy_to, &place, &t, &bid, err);
-	if (n == 0 && !t.format)
-		n = fm_err_set(err, FM_E_FORMAT, "%s: is no %s",
-			       c->plan.copy_to, c->t->format->name);
-	other.t = &t;
-	if (n == 0)
-		n = count_problems(&other, err);
-	cli_close(&t);
-	fm_close_fd(&place.fd);
-	return n;
-}
-
-// Applies the plan, or shows it; then looks at the result.
-static int carry_out(struct cli_change *c, enum cli_apply_how how,
-		     const struct fm_journal *journal, const char *verb)
-{
-	int status = CLI_OK;
-	struct fm_err err;
-	int n;
-
-	if (c->plan.is_empty || cli_options.is_dry_run) {
-		cli_print_plan(c, how == CLI_TAKE_BACK ? "would take back"
-						       : "would change");
-		return CLI_OK;
-	}
-	if ((how == CLI_APPLY && check_before(c, &err) != 0) ||
-	    cli_apply(c, how, journal, &err) != 0)
-		return cli_apply_fail(c, &err);
-	n = check_after(c, &err);
-	if (n < 0)
-		return cli_apply_fail(c, &err);
-	if (n > 0)
-		status = CLI_PROBLEMS;
-	cli_print_outcome(c, verb, status);
-	return status;
-}
-
 static int convert(struct cli_change *c)
 {
 	struct fm_options opts = wishes(c);
@@ -180,7 +90,7 @@ static int convert(struct cli_change *c)
 
 	if (c->t->format->plan_convert(c->t, &opts, &c->plan, &err) != 0)
 		return cli_apply_fail(c, &err);
-	return carry_out(c, CLI_APPLY, NULL, "converted");
+	return cli_carry_out(c, CLI_APPLY, NULL, "converted");
 }
 
 static int nothing(struct cli_change *c, const char *what)
@@ -208,7 +118,7 @@ static int undo_record(struct cli_change *c, int root, const char *journals)
 	    c->t->format->plan_undo(c->t, &j, &opts, &c->plan, &err) != 0)
 		return cli_apply_fail(c, &err);
 	c->plan.undoes = look.newest;
-	return carry_out(c, CLI_APPLY, NULL, "undone");
+	return cli_carry_out(c, CLI_APPLY, NULL, "undone");
 }
 
 // Running the same command again goes on; another wish has to wait.
@@ -235,7 +145,7 @@ static int take_back(struct cli_change *c, const struct fm_journal *journal,
 
 	c->plan.n_after = 0;
 	if (cli_options.is_dry_run)
-		return carry_out(c, CLI_TAKE_BACK, journal, "");
+		return cli_carry_out(c, CLI_TAKE_BACK, journal, "");
 	rc = cli_apply(c, CLI_TAKE_BACK, journal, &err);
 	if (rc == 0) {
 		cli_print_outcome(c, "taken back", CLI_OK);
@@ -243,7 +153,7 @@ static int take_back(struct cli_change *c, const struct fm_journal *journal,
 	}
 	if (rc != FM_E_UNSUPPORTED ||
 	    cli_apply(c, CLI_RESUME, journal, &err) != 0 ||
-	    reopen(c->t, &err) != 0)
+	    cli_reopen(c->t, &err) != 0)
 		return cli_apply_fail(c, &err);
 	fm_plan_init(&c->plan, &c->t->out);
 	return undo_record(c, root, journals);
@@ -261,7 +171,7 @@ static int settle(struct cli_change *c, const struct fm_journal *journal,
 		return take_back(c, journal, root, journals);
 	if (options.is_resume ||
 	    (!options.is_forget && is_same_wish(c->cli, &c->plan)))
-		return carry_out(c, CLI_RESUME, journal, "finished");
+		return cli_carry_out(c, CLI_RESUME, journal, "finished");
 	fm_err_set(&err, FM_E_UNFINISHED,
 		   "an interrupted conversion (%s) comes first", c->plan.title);
 	return cli_apply_fail(c, &err);

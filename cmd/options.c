@@ -110,7 +110,7 @@ static int check_progress(struct cli_settings *s, struct fm_err *err)
 		[FM_PROGRESS_NEVER] = "never",
 	};
 	const char *wish = cli_options.progress;
-	uint64_t fd;
+	uint64_t fd = 0;
 	int rc;
 
 	s->progress = FM_PROGRESS_AUTO;
