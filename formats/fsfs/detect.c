@@ -123,7 +123,8 @@ static bool describe_format(const struct fsfs *fs, struct fm_facts *f)
 static void problem(const struct fsfs *fs, struct fm_facts *f,
 		    const struct fm_err *err)
 {
-	fm_facts_text(f, "problem", "problem", "%s", err->msg);
+	if (!f->is_damaged) /* fsverify tells of all of them */
+		fm_facts_text(f, "problem", "problem", "%s", err->msg);
 	f->is_damaged = true;
 	advise(f, "fsverify ", fs->path, "");
 }

@@ -38,7 +38,8 @@ static bool is_there(struct gaps *g, uint64_t revision)
 		return false;
 	g->n_looks++;
 	fm_num_path(g->tree->shard, revision, path);
-	if (fstatat(g->tree->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(g->tree->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(st.st_mode))
 		return true;
 	return g->tree->shard &&
 	       fsfs_min_unpacked_read(g->v->fs, &packed, &ignored) == 0 &&
@@ -142,13 +143,13 @@ static uint64_t wait_for_commit(const struct fsfs_verify *v, uint64_t revision)
 	return now;
 }
 
-static bool is_recent_revision(const struct fsfs_verify *v, uint64_t revision)
+static bool is_recent_file(const struct fsfs_tree *tree, uint64_t revision)
 {
 	char path[FM_NUM_PATH];
 	struct stat st;
 
-	fm_num_path(v->revs.shard, revision, path);
-	return fstatat(v->revs.fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	fm_num_path(tree->shard, revision, path);
+	return fstatat(tree->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       fsfs_is_recent(&st);
 }
 
@@ -157,6 +158,8 @@ static void report_alone(struct fsfs_verify *v, const struct fsfs_tree *tree,
 {
 	char object[FSFS_RANGE], number[FM_NUM_PATH], path[64];
 
+	if (is_recent_file(tree, revision))
+		return; /* a commit is going on */
 	fm_num_path(tree->shard, revision, number);
 	(void)snprintf(path, sizeof(path), "db/%s/%s", tree->name, number);
 	fsfs_found_as(v->report, FSFS_CHECK_CURRENT_LOW, FM_NOTE, path,
@@ -191,7 +194,7 @@ static void check_above(struct fsfs_verify *v, uint64_t now)
 	if (n == 0)
 		return;
 	fsfs_range_name(first, last, object);
-	if (n == 1 && first == now + 1 && is_recent_revision(v, first))
+	if (n == 1 && first == now + 1 && is_recent_file(&v->revs, first))
 		fsfs_found_as(v->report, FSFS_CHECK_CURRENT_LOW, FM_NOTE,
 			      "db/current", object,
 			      "complete, and db/current says r%ju: a commit "

@@ -135,8 +135,11 @@ static void check_odd(struct fsfs_verify *v, const struct fsfs_tree *tree)
 			continue; /* gone: it was a temporary file */
 		if (!fsfs_is_temporary(slash ? slash + 1 : odd))
 			fsfs_found(v->report, FSFS_CHECK_LAYOUT_STRAY,
-				   path.data, NULL,
-				   "no Subversion puts such a name here");
+				   path.data, NULL, "%s",
+				   S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
+					   ? "no Subversion puts such a name "
+					     "here"
+					   : "neither a file nor a directory");
 		else if (!fsfs_is_recent(&st))
 			fsfs_found(v->report, FSFS_CHECK_JUNK_TEMP, path.data,
 				   NULL, "left by an interrupted write");

@@ -130,9 +130,10 @@ static void check_below(struct fsfs_verify *v, const struct fsfs_tree *tree,
 		return;
 	fsfs_found(v->report, FSFS_CHECK_MINUNPACKED_HIGH,
 		   "db/min-unpacked-rev", NULL,
-		   "says %ju, but %ju shards of db/%s below it are not packed",
-		   (uintmax_t)v->min_unpacked, (uintmax_t)n_unpacked,
-		   tree->name);
+		   "says %ju, but db/%s holds unpacked shards below that "
+		   "(%ju of them)",
+		   (uintmax_t)v->min_unpacked, tree->name,
+		   (uintmax_t)n_unpacked);
 	v->stop = "db/min-unpacked-rev must be put right first";
 }
 

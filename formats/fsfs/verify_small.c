@@ -25,8 +25,9 @@ static bool read_file(struct fsfs_verify *v, int dir, const char *name,
 		return true;
 	if (err.code == FM_E_IO && err.sys == ENOENT)
 		fsfs_found(v->report, check, path, NULL, "the file is missing");
-	else
-		fsfs_found(v->report, check, path, NULL, "%s", err.msg);
+	else /* the message begins with the name, which the path says */
+		fsfs_found(v->report, check, path, NULL, "%s",
+			   err.msg + strlen(name) + strlen(": "));
 	return false;
 }
 

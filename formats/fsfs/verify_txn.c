@@ -60,6 +60,7 @@ static void check_name(struct fsfs_verify *v, const char *name,
 	struct fm_buf path = FM_BUF_INIT;
 	size_t len = stem(name, ".txn");
 	uint64_t base = 0, sequence = 0;
+	struct stat st;
 
 	fm_buf_printf(&path, "db/transactions/%s", name);
 	if (len == 0) {
@@ -73,7 +74,10 @@ static void check_name(struct fsfs_verify *v, const char *name,
 		fsfs_found(v->report, FSFS_CHECK_TXN_NAME, path.data, NULL,
 			   "based on r%ju, but r%ju is the youngest",
 			   (uintmax_t)base, (uintmax_t)youngest);
-	} else if (base < v->youngest) {
+	} else if (base < v->youngest &&
+		   fstatat(v->fs->db, path.data + strlen("db/"), &st,
+			   AT_SYMLINK_NOFOLLOW) == 0 &&
+		   !fsfs_is_recent(&st)) {
 		fsfs_found(v->report, FSFS_CHECK_TXN_OLD, path.data, NULL,
 			   "based on r%ju: open for a while, or left behind; "
 			   "svnadmin rmtxns removes it",
