@@ -86,13 +86,13 @@ static int check_after(struct cli_change *c, struct fm_err *err)
 	if (!c->plan.copy_to)
 		return cli_reopen(c->t, err) == 0 ? count_problems(c, err)
 						  : err->code;
+	other.t = &t;
 	n = cli_open(c->cli, c->plan.copy_to, &place, &t, &bid, err);
-	if (n == 0 && !t.format)
+	if (n == 0 && t.format)
+		n = count_problems(&other, err);
+	else if (n == 0)
 		n = fm_err_set(err, FM_E_FORMAT, "%s: is no %s",
 			       c->plan.copy_to, c->t->format->name);
-	other.t = &t;
-	if (n == 0)
-		n = count_problems(&other, err);
 	cli_close(&t);
 	fm_close_fd(&place.fd);
 	return n;

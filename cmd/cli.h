@@ -44,7 +44,7 @@ struct cli_command {
 	const struct poptOption *table;
 	bool takes_copy_target; /* a second operand is what to write */
 	/* Status for a target that is not what it claims to be. */
-	enum cli_status damaged_status;
+	int damaged_status;
 	/* Does it do anything with this format? (NULL: with each.) */
 	bool (*handles)(const struct fm_format *format);
 	/* Checks the command's own options: 0 or FM_E_USAGE. */
