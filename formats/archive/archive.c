@@ -61,6 +61,7 @@ static bool read_first_header(struct archive *a, struct input *in,
 {
 	struct archive_entry *entry;
 	const char *format, *filter;
+	int rc;
 
 	(void)archive_read_support_filter_gzip(a);
 	(void)archive_read_support_filter_bzip2(a);
@@ -71,9 +72,11 @@ static bool read_first_header(struct archive *a, struct input *in,
 	(void)archive_read_support_format_tar(a);
 	(void)archive_read_support_format_cpio(a);
 	(void)archive_read_support_format_zip_streamable(a);
-	if (archive_read_open(a, in, NULL, read_input, NULL) != ARCHIVE_OK ||
-	    archive_read_next_header(a, &entry) < ARCHIVE_WARN)
+	if (archive_read_open(a, in, NULL, read_input, NULL) != ARCHIVE_OK)
 		return false;
+	rc = archive_read_next_header(a, &entry);
+	if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
+		return false; /* an end without an entry is no archive either */
 	format = archive_format_name(a);
 	filter = archive_filter_count(a) > 1 ? archive_filter_name(a, 0) : "";
 	(void)snprintf(kind->format, sizeof(kind->format), "%s",
