@@ -1,0 +1,329 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the crash tests ask at one point, that is: after fsconvert was killed, or
+# one of its calls failed, at its N-th changing system call.  A case is a kind
+# of repository, a layout and a mode; case_prepare makes in $CASE
+#
+#   master    the repository before            old.tree    what lies there
+#   done      after an undisturbed conversion  new.tree    what lies there
+#   log       the calls: `N name path [path]`  oracle      the dump, as a hash
+#
+# Every question ends in fail() or returns 0; failures are lines in $CASE/failed.
+
+CRASH_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+: "${BUILD:=$CRASH_TOP/build/normal}"
+GUARD='fsmend: unfinished conversion'
+
+# shellcheck source=tests/repos/make.sh
+. "$CRASH_TOP/tests/repos/make.sh"
+
+# Memory is best: thousands of small trees are copied and thrown away.
+crash_dir() {
+    if [ -z "${CRASH_DIR-}" ]; then
+        CRASH_DIR=$CRASH_TOP/build/crash
+        [ ! -w /dev/shm ] || CRASH_DIR=/dev/shm/fsmend-crash.$$
+    fi
+    mkdir -p "$CRASH_DIR"
+    CRASH_DIR=$(cd "$CRASH_DIR" && pwd -P)
+}
+
+crash_shim() {
+    SHIM=$CRASH_DIR/shim.so
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$SHIM" \
+        "$CRASH_TOP/tests/crash/shim.c" -ldl
+}
+
+fail() {
+    echo "FAIL $KIND to $LAYOUT, $MODE, $POINT: $*" | tee -a "$CASE/failed" >&2
+    return 1
+}
+
+# under REPO VAR=VALUE... -- COMMAND...: runs COMMAND with the shim.  Its
+# output goes to $POINT_DIR/out and err; the shell's own "Killed" to nowhere.
+under() {
+    local repo=$1 env=()
+    shift
+    while [ "$1" != -- ]; do
+        env+=("$1")
+        shift
+    done
+    shift
+    {
+        env LD_PRELOAD="$SHIM" FSMEND_CRASH_ROOT="$repo" "${env[@]}" "$@" \
+            >"$POINT_DIR/out" 2>"$POINT_DIR/err"
+    } 2>/dev/null
+}
+
+convert() {
+    echo "$BUILD/fsconvert" --mode="$MODE" --layout="$LAYOUT"
+}
+
+# --- what lies there --------------------------------------------------------
+
+# The tree without the journals, which may stay, and without the instance id.
+tree() {
+    repo_tree "$1" | grep -v ' \./db/fsmend\(/\| \|$\)' |
+        if [ "$FORMAT" -ge 7 ]; then grep -v '^[0-9a-f]*  \./db/uuid$'; else cat; fi
+}
+
+same_tree() {
+    tree "$1" >"$POINT_DIR/tree"
+    cmp -s "$POINT_DIR/tree" "$CASE/$2.tree" && return
+    fail "$3: the tree is not the $2 one:" \
+        "$(diff "$CASE/$2.tree" "$POINT_DIR/tree" | grep '^[<>]' | head -4 |
+            tr '\n' ' ')"
+}
+
+same_dump() {
+    [ "$(repo_oracle "$1" 2>"$POINT_DIR/svn")" = "$2" ] ||
+        fail "$3: the dump differs: $(head -1 "$POINT_DIR/svn")"
+}
+
+unfinished() {
+    [ -e "$1/db/fsmend/journal" ]
+}
+
+# state REPO: sets STATE to what Subversion sees: old, new or guard.  The
+# answer for a tree that was met before (a sync changes nothing) is known.
+state() {
+    local repo=$1 seen
+    repo_tree "$repo" | grep -v ' \./db/fsmend' >"$POINT_DIR/seen"
+    seen=$CASE/seen/$(sha256sum <"$POINT_DIR/seen" | cut -d' ' -f1)
+    if [ ! -s "$seen" ]; then
+        state_ask "$repo" || return
+        echo "$STATE" >"$seen"
+    fi
+    read -r STATE <"$seen"
+}
+
+state_ask() {
+    local repo=$1 sum
+    if sum=$(repo_oracle "$repo" 2>"$POINT_DIR/svn"); then
+        [ "$sum" = "$(cat "$CASE/oracle")" ] ||
+            fail "Subversion reads something else than before" || return
+        if cmp -s "$repo/db/format" "$CASE/master/db/format"; then
+            STATE=old
+        elif cmp -s "$repo/db/format" "$CASE/done/db/format"; then
+            STATE=new
+        else
+            fail "the format is neither the old nor the new one"
+        fi
+    elif grep -q E125006 "$POINT_DIR/svn" && grep -qF "$GUARD" "$POINT_DIR/svn"; then
+        STATE=guard
+    else
+        fail "Subversion says: $(head -2 "$POINT_DIR/svn" | tr '\n' ' ')"
+    fi
+}
+
+# --- going on ---------------------------------------------------------------
+
+# run_ok REPO WHAT COMMAND...: must exit 0.
+run_ok() {
+    local repo=$1 what=$2 rc
+    shift 2
+    "$@" "$repo" >"$POINT_DIR/out" 2>"$POINT_DIR/err" </dev/null && return
+    rc=$?
+    fail "$what exits $rc: $(head -2 "$POINT_DIR/err" | tr '\n' ' ')"
+}
+
+fresh() {
+    rm -rf "$POINT_DIR/try"
+    cp -a "$POINT_DIR/repo" "$POINT_DIR/try"
+}
+
+finished() {
+    same_tree "$1" new "$2" && run_ok "$1" "$2, then fsverify" \
+        "$BUILD/fsverify" -q
+}
+
+# Nothing was begun, or everything was done: there is nothing to go on with,
+# and what lies there must be whole.  (Exit 0 or 8; see fsconvert(1).)
+check_clean() {
+    same_tree "$POINT_DIR/repo" "$STATE" 'without a journal'
+}
+
+check_resume() {
+    fresh
+    run_ok "$POINT_DIR/try" --resume "$BUILD/fsconvert" --resume &&
+        finished "$POINT_DIR/try" --resume
+}
+
+check_again() {
+    local command
+    read -ra command <<<"$(convert)"
+    fresh
+    run_ok "$POINT_DIR/try" 'the same command' "${command[@]}" &&
+        finished "$POINT_DIR/try" 'the same command'
+}
+
+check_undo() {
+    fresh
+    run_ok "$POINT_DIR/try" --undo "$BUILD/fsconvert" --undo || return
+    same_tree "$POINT_DIR/try" old --undo
+}
+
+# Somebody commits and edits before the administrator comes back.
+check_busy() {
+    local repo=$POINT_DIR/try sum
+    [ "$STATE" != guard ] || return 0
+    fresh
+    svn mkdir -q -m meanwhile "file://$repo/meanwhile" 2>"$POINT_DIR/svn" ||
+        fail "a commit meanwhile: $(head -1 "$POINT_DIR/svn")" || return
+    echo edited >"$POINT_DIR/value"
+    svnadmin setrevprop "$repo" -r 3 svn:log "$POINT_DIR/value" || return
+    sum=$(repo_oracle "$repo")
+    run_ok "$repo" '--resume after a commit' "$BUILD/fsconvert" --resume &&
+        same_dump "$repo" "$sum" '--resume after a commit' || return
+    svn mkdir -q -m after "file://$repo/after" 2>"$POINT_DIR/svn" ||
+        fail "a commit afterwards: $(head -1 "$POINT_DIR/svn")"
+}
+
+# Killed again while it resumes or undoes.
+check_twice() {
+    local at=$1 how=$2 want=$3 rc
+    fresh
+    under "$POINT_DIR/try" FSMEND_CRASH_AT="$at" -- "$BUILD/fsconvert" \
+        "--$how" "$POINT_DIR/try"
+    rc=$?
+    [ "$rc" -eq 137 ] || [ "$rc" -eq 0 ] ||
+        fail "--$how, to be killed at $at, exits $rc" || return
+    if [ "$rc" -eq 137 ]; then
+        state "$POINT_DIR/try" || return
+        if unfinished "$POINT_DIR/try"; then
+            run_ok "$POINT_DIR/try" "--$how after --$how killed at $at" \
+                "$BUILD/fsconvert" "--$how" || return
+        fi
+    fi
+    same_tree "$POINT_DIR/try" "$want" "--$how, killed at $at, and once more"
+}
+
+# --- the points -------------------------------------------------------------
+
+# kill_point N before|after|during
+kill_point() {
+    local n=$1 when=$2 command rc
+    POINT="killed $when $n ($(sed -n "${n}p" "$CASE/log" | cut -d' ' -f2-))"
+    read -ra command <<<"$(convert)"
+    rm -rf "$POINT_DIR/repo"
+    cp -a "$CASE/master" "$POINT_DIR/repo"
+    under "$POINT_DIR/repo" FSMEND_CRASH_AT="$n" FSMEND_CRASH_WHEN="$when" -- \
+        "${command[@]}" "$POINT_DIR/repo"
+    rc=$?
+    [ "$rc" -eq 137 ] || fail "exits $rc before it could be killed" || return
+    state "$POINT_DIR/repo" || return
+    if ! unfinished "$POINT_DIR/repo"; then
+        check_clean && check_again
+        return
+    fi
+    RANDOM=$((n + 1))
+    check_resume && check_again && check_undo &&
+        check_twice $((RANDOM % n + 1)) resume new &&
+        check_twice $((RANDOM % n + 1)) undo old || return
+    [ $((n % ${BUSY_EVERY:-3})) -ne 0 ] || check_busy
+}
+
+# The text of an error, as the C library has it.
+error_text() {
+    case $1 in
+        EACCES) echo 'Permission denied' ;;
+        EDQUOT) echo 'Disk quota exceeded' ;;
+        EINTR) echo 'Interrupted system call' ;;
+        EIO) echo 'Input/output error' ;;
+        ENOSPC) echo 'No space left on device' ;;
+        EROFS) echo 'Read-only file system' ;;
+    esac
+}
+
+# fault_point N ERRNO|short [ever]
+fault_point() {
+    local n=$1 fault=$2 ever=${3:+1} command rc call path
+    read -r _ call path _ <<<"$(sed -n "${n}p" "$CASE/log")"
+    POINT="$fault${3:+ from then on} at $n ($call $path)"
+    read -ra command <<<"$(convert)"
+    rm -rf "$POINT_DIR/repo"
+    cp -a "$CASE/master" "$POINT_DIR/repo"
+    under "$POINT_DIR/repo" FSMEND_FAULT_AT="$n" FSMEND_FAULT="$fault" \
+        FSMEND_FAULT_EVER="${ever:-0}" -- "${command[@]}" "$POINT_DIR/repo"
+    rc=$?
+    if [ "$rc" -eq 0 ]; then
+        case $fault in
+            EINTR | short) ;;
+            *) fail "exits 0, the error was swallowed" || return ;;
+        esac
+        same_tree "$POINT_DIR/repo" new "exit 0"
+        return
+    fi
+    [ "$rc" -eq 8 ] || fail "exits $rc" || return
+    fault_message "$fault" "${path##*/}" || return
+    fault_state "$ever"
+}
+
+fault_message() {
+    [ "$1" = short ] || grep -qF "$(error_text "$1")" "$POINT_DIR/err" ||
+        fail "does not name the cause: $(head -2 "$POINT_DIR/err")" || return
+    grep -qF -- "$2" "$POINT_DIR/err" ||
+        fail "does not name $2: $(head -2 "$POINT_DIR/err")"
+}
+
+# One error: all was taken back, or, behind the commit point, it can be
+# finished.  Errors from then on: it may have to be left, but never lost.
+fault_state() {
+    local ever=$1
+    state "$POINT_DIR/repo" || return
+    if ! unfinished "$POINT_DIR/repo"; then
+        [ "$STATE" != guard ] || fail "guarded without a journal" || return
+        same_tree "$POINT_DIR/repo" "$STATE" 'exit 8'
+        return
+    fi
+    [ "$STATE" = new ] || [ -n "$ever" ] ||
+        fail "the change was not taken back" || return
+    check_resume && check_undo
+}
+
+# --- cases ------------------------------------------------------------------
+
+# What strace sees and the shim does not, would never be tested.
+case_complete() {
+    local command seen
+    command -v strace >/dev/null || return 0
+    read -ra command <<<"$(convert)"
+    rm -rf "$CASE/traced"
+    cp -a "$CASE/master" "$CASE/traced"
+    strace -f -y -o "$CASE/strace" -e signal=none -e trace=%file,%desc \
+        "${command[@]}" "$CASE/traced" >/dev/null 2>&1 || return 0
+    seen=$(grep -F "$CASE/traced" "$CASE/strace" | grep -v 'resumed>' | grep -cE \
+        '^[0-9]+ +(p?write(v|64)?|rename(at2?)?|link(at)?|symlink(at)?|unlink(at)?|mkdir(at)?|rmdir|f?truncate|f(data)?sync|f?chmod(at)?|f?chown(at)?|utimensat|f?setxattr|copy_file_range|fallocate|creat)\(|^[0-9]+ +open(at)?\([^)]*O_(WRONLY|RDWR|CREAT|TRUNC)')
+    rm -rf "$CASE/traced"
+    [ "$seen" -eq "$(wc -l <"$CASE/log")" ] ||
+        fail "strace sees $seen changing calls, the shim $(wc -l <"$CASE/log")"
+}
+
+# case_prepare KIND LAYOUT MODE
+case_prepare() {
+    local command
+    KIND=$1 LAYOUT=$2 MODE=$3 POINT=undisturbed
+    CASE=$CRASH_DIR/$KIND-to-$LAYOUT-$MODE
+    POINT_DIR=$CASE/0
+    rm -rf "$CASE"
+    mkdir -p "$POINT_DIR" "$CASE/seen"
+    REPO_REVS=${REPO_REVS:-12} repo_kind "$CASE/master" "$KIND" ||
+        fail "cannot make the repository" || return
+    FORMAT=$(head -1 "$CASE/master/db/format")
+    # The lock file is made at first use, by Subversion as well.
+    [ "$FORMAT" -lt 7 ] || : >>"$CASE/master/db/pack-lock"
+    repo_oracle "$CASE/master" >"$CASE/oracle"
+    tree "$CASE/master" >"$CASE/old.tree"
+    cp -a "$CASE/master" "$CASE/done"
+    read -ra command <<<"$(convert)"
+    under "$CASE/done" FSMEND_CRASH_LOG="$CASE/log" -- "${command[@]}" \
+        "$CASE/done" || fail "exits $?: $(head -2 "$POINT_DIR/err")" || return
+    [ -s "$CASE/log" ] || fail "the shim saw no call" || return
+    same_dump "$CASE/done" "$(cat "$CASE/oracle")" converted || return
+    tree "$CASE/done" >"$CASE/new.tree"
+    cp -a "$CASE/done" "$POINT_DIR/works"
+    repo_works "$POINT_DIR/works" >"$POINT_DIR/out" 2>&1 ||
+        fail "does not work: $(tail -2 "$POINT_DIR/out")" || return
+    rm -rf "$POINT_DIR/works"
+    case_complete
+}
