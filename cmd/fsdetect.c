@@ -66,6 +66,16 @@ static void print_facts(const struct fm_facts *facts)
 		print_heading("  advice", facts->advice);
 }
 
+static void print_conversions(const struct fm_format *format)
+{
+	for (size_t i = 0; i < format->n_conversions; i++) {
+		const struct fm_conversion *c = &format->conversions[i];
+
+		(void)printf("  from %s to %s: fsconvert %s\n", c->from, c->to,
+			     c->summary);
+	}
+}
+
 static void fill_json(struct fm_json *j, const struct fm_facts *facts)
 {
 	fm_json_open(j, "facts");
@@ -105,6 +115,8 @@ static int print(struct cli *cli, const struct fm_target *t, const char *what,
 		print_heading(t->path, what);
 		if (!cli_options.is_quiet)
 			print_facts(facts);
+		if (cli_options.is_verbose)
+			print_conversions(t->format);
 	}
 	return status;
 }
