@@ -27,6 +27,22 @@ struct gaps {
 	unsigned n_looks;
 };
 
+static bool is_misplaced(const struct fsfs_tree *tree, uint64_t revision)
+{
+	size_t low = 0, high = tree->n_misplaced;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (tree->misplaced[mid].number < revision)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < tree->n_misplaced &&
+	       tree->misplaced[low].number == revision;
+}
+
 static bool is_there(struct gaps *g, uint64_t revision)
 {
 	char path[FM_NUM_PATH];
@@ -37,6 +53,8 @@ static bool is_there(struct gaps *g, uint64_t revision)
 	if (g->n_looks >= LOOKS_MAX)
 		return false;
 	g->n_looks++;
+	if (is_misplaced(g->tree, revision))
+		return true; /* which has been said */
 	fm_num_path(g->tree->shard, revision, path);
 	if (fstatat(g->tree->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(st.st_mode))

@@ -185,20 +185,20 @@ static int check_revision_pack(const struct fsfs_pack *p, bool is_logical,
 	FM_AUTOFD int fd = fm_open_read(p->dir, "pack");
 	struct fm_source pack;
 	struct stat st;
-	int rc;
+	int rc, sys = fd < 0 ? errno : 0;
 
 	check_names(p, is_logical);
-	if (fd < 0 && errno != ENOENT && errno != EACCES)
-		return fm_err_sys(err, errno, "%s", p->file);
-	if (fd < 0) {
+	if (sys == ENOENT || sys == EACCES) {
 		fsfs_found(p->report,
-			   errno == ENOENT ? FSFS_CHECK_REV_MISSING
-					   : FSFS_CHECK_LAYOUT_MODE,
+			   sys == ENOENT ? FSFS_CHECK_REV_MISSING
+					 : FSFS_CHECK_LAYOUT_MODE,
 			   p->file, p->object,
-			   errno == ENOENT ? "the pack file is missing"
-					   : "the pack file cannot be read");
+			   sys == ENOENT ? "the pack file is missing"
+					 : "the pack file cannot be read");
 		return 0;
 	}
+	if (sys)
+		return fm_err_sys(err, sys, "%s", p->file);
 	if (fstat(fd, &st) == 0 && (st.st_mode & 0444) == 0)
 		fsfs_found(p->report, FSFS_CHECK_LAYOUT_MODE, p->file,
 			   p->object, "its mode lets nobody read the file");

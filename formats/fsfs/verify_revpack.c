@@ -95,7 +95,7 @@ static void check_run(const struct fsfs_pack *p, const struct fsfs_names *names,
 	if (decoded.start != revision)
 		wrong_map(p, revision, name,
 			  "does not begin with this revision");
-	if (!fsfs_names_have(names, name))
+	else if (!fsfs_names_have(names, name))
 		wrong_map(p, revision, name, "there is no such file");
 	else if (fstatat(p->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		 st.st_size == 0)

@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f4-4
+put format "4\nlayout sharded 10\n"

@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f4-4
+cp -p "$REPO/db/revs/6/24" "$REPO/db/revs/25"
+cp -p "$REPO/db/revprops/6/24" "$REPO/db/revprops/25"

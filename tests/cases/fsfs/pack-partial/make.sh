@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f4-4
+mkdir "$REPO/db/revs/0.pack"
+head -c 100 "$REPO/db/revs/0/0" >"$REPO/db/revs/0.pack/pack"

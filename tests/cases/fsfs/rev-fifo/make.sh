@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f2-linear
+rm -f "$REPO/db/revs/5"
+mkfifo "$REPO/db/revs/5"

@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f2-linear
+gzip -nc "$REPO/db/revs/7" >"$REPO/x"
+rm -f "$REPO/db/revs/7"
+mv "$REPO/x" "$REPO/db/revs/7"
+chmod 444 "$REPO/db/revs/7"

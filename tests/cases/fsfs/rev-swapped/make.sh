@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f2-linear
+mv "$REPO/db/revs/7" "$REPO/x"
+mv "$REPO/db/revs/9" "$REPO/db/revs/7"
+mv "$REPO/x" "$REPO/db/revs/9"

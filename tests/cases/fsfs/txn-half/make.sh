@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck source=tests/cases/lib.sh
+. "${BASH_SOURCE[0]%/*}/../../lib.sh"
+set -eu
+base f8-4-txns
+set -- "$REPO"/db/txn-protorevs/*.rev
+mv "$1" "$REPO/db/txn-protorevs/24-0.rev"
