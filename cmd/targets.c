@@ -222,7 +222,7 @@ static int take_lines(struct search *s, FILE *in, struct fm_err *err)
 		if (n > 0)
 			take(s, line);
 	}
-	if (ferror(in))
+	if (ferror(in) && !fm_cancelled())
 		rc = fm_err_sys(err, errno, "%s: cannot read",
 				cli_options.files_from);
 	free(line);

@@ -29,9 +29,9 @@ static void on_status(int sig)
 	status_requests = 1;
 }
 
-static void install(int sig, void (*handler)(int))
+static void install(int sig, void (*handler)(int), int flags)
 {
-	struct sigaction old, act = {.sa_handler = handler};
+	struct sigaction old, act = {.sa_handler = handler, .sa_flags = flags};
 
 	(void)sigemptyset(&act.sa_mask);
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
@@ -40,11 +40,11 @@ static void install(int sig, void (*handler)(int))
 
 void fm_cancel_install(void)
 {
-	install(SIGINT, on_stop);
-	install(SIGTERM, on_stop);
-	install(SIGHUP, on_stop);
-	install(SIGUSR1, on_status);
-	install(SIGPIPE, SIG_IGN);
+	install(SIGINT, on_stop, 0);
+	install(SIGTERM, on_stop, 0);
+	install(SIGHUP, on_stop, 0);
+	install(SIGUSR1, on_status, SA_RESTART);
+	install(SIGPIPE, SIG_IGN, 0);
 }
 
 bool fm_cancelled(void)

@@ -12,7 +12,7 @@
 
 #include "lib/err.h"
 
-/* Handlers without SA_RESTART: a blocking lock call returns EINTR. */
+/* A blocking call that a wish to stop interrupts returns EINTR. */
 void fm_cancel_install(void);
 
 bool fm_cancelled(void);
