@@ -48,5 +48,6 @@ same_tree() {
 
 # json FILTER: applied to the objects in $output.
 json() {
+    # shellcheck disable=SC2154 # run sets it
     jq -r "$1" <<<"$output"
 }

@@ -353,12 +353,12 @@ all/c/three: Subversion repository, FSFS"
     repo r 2 linear
     local i n=3
     for i in a b c d e f g h; do ln -s r $i; done
-    fsdetect -q ? | sort >whole
-    for i in 0 1 2; do fsdetect -q --shard=$i/$n ?; done | sort >from0
-    for i in 1 2 3; do fsdetect -q --shard=$i/$n ?; done | sort >from1
+    fsdetect -q -- ? | sort >whole
+    for i in 0 1 2; do fsdetect -q --shard=$i/$n -- ?; done | sort >from0
+    for i in 1 2 3; do fsdetect -q --shard=$i/$n -- ?; done | sort >from1
     assert_equal "$(cat from0)" "$(cat whole)"
     assert_equal "$(cat from1)" "$(cat whole)"
-    [ "$(fsdetect -q --shard=1/$n ? | wc -l)" -lt 9 ]
+    [ "$(fsdetect -q --shard=1/$n -- ? | wc -l)" -lt 9 ]
 }
 
 @test "--format skips probing" {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# readme.sh: every path that README.md names exists, every folder that exists
-# is named there, and so is every target of the Makefile that it mentions.
+# readme.sh: every path that README.md names exists, every folder (of the two
+# upper levels) is named there, and so is every target of the Makefile that it mentions.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 8
 found=0
@@ -24,7 +24,7 @@ while read -r folder; do
         found=1
     }
 done < <(git ls-files 2>/dev/null | grep / | sed 's|/[^/]*$||' |
-    grep -vE '^\.ci|^completions/|/corpus(/|$)' | sort -u)
+    cut -d/ -f1-2 | grep -vE '^\.ci|^completions/' | sort -u)
 
 while read -r target; do
     grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile || {

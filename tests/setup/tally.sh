@@ -7,6 +7,7 @@
 #   (none)         all: unit programs, replayed fuzz inputs, bats files
 #   unit/NAME      one unit program         fuzz/NAME   one fuzz target
 #   cli/NAME       tests/cli/NAME.bats      interop     all of a folder
+#   fsfs/NAME      one case in tests/cases
 #
 # BUILD=DIR is where the programs lie, JOBS=N how many bats tests run at once.
 set -uo pipefail
@@ -75,6 +76,8 @@ one() {
         *)
             if [ -f "tests/$1.bats" ]; then
                 run_bats "tests/$1.bats"
+            elif [ -d "tests/cases/$1" ]; then
+                CASE=${1##*/} run_bats tests/cases/run.bats
             elif [ -d "tests/$1" ]; then
                 run_bats "tests/$1"
             else
