@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The fast part of `make crash`: fsconvert is killed wherever its calls change
-# in kind or place.  crash.sh says what is asked at each point.
+# The fast part of `make crash`: fsconvert is killed at the first and the last
+# call of each kind.  crash.sh says what is asked at each point.
 
 load /usr/lib/bats/bats-support/load
 load /usr/lib/bats/bats-assert/load

@@ -7,8 +7,8 @@
 # Subversion see the old repository, the new one or the guard, do --resume and
 # the same command finish, does --undo take back, also when that is killed?
 #
-#   quick   a few cases, and of their calls those that differ in kind or place
-#           from the one before
+#   quick   a few cases, and of calls that differ only in numbers the first and
+#           the last
 #   full    every case, every call, writes also half done; then fault
 #   fault   every call fails, with every error it may meet
 #
@@ -51,12 +51,17 @@ cases() {
 }
 
 # The points of a case, one a line: arguments of kill_point or fault_point.
+# quick: of calls that differ only in numbers the first and the last.
 points_quick() {
-    awk '{ dir = $NF; sub("/[^/]*$", "", dir)
-           if ($2 != name || dir != was) print NR, "before"
-           if ($2 ~ /write/) print NR, "during"
-           name = $2; was = dir }
-         END { print NR, "after" }' "$CASE/log"
+    awk '{ key = $2 $NF; gsub("/[0-9]+", "/N", key)
+           if (!(key in first)) first[key] = NR
+           last[key] = NR
+           if ($2 ~ /write/ && !(key in half)) half[key] = NR }
+         END { for (key in first) print first[key], "before"
+               for (key in last)
+                   if (last[key] != first[key]) print last[key], "before"
+               for (key in half) print half[key], "during"
+               print NR, "after" }' "$CASE/log" | sort -n
 }
 
 points_full() {

@@ -64,11 +64,17 @@ side_data() {
 }
 
 # The tree without journals; the lock files may be made (Subversion makes them
-# at first use), format 7 gets a new instance id on line 2 of uuid.
+# at first use), format 7 gets a new instance id on line 2 of uuid, and from
+# format 3 on `current` may lose its second and third field.
 settled_tree() {
     repo_tree "$1" | grep -v ' \./db/\(fsmend\|pack-lock\|write-lock\)' |
-        grep -v "$(printf '^[0-9a-f]\{64\}  ./db/uuid$')"
+        grep -v '^[0-9a-f]\{64\}  \./db/\(uuid\|current\)$'
     head -1 "$1/db/uuid"
+    if [ "$(head -1 "$1/db/format")" -ge 3 ]; then
+        cut -d' ' -f1 "$1/db/current"
+    else
+        cat "$1/db/current"
+    fi
 }
 
 trees() {

@@ -355,7 +355,7 @@ repo_works_client() {
     [ "$(svnlook youngest "$repo")" -eq $((young + 4)) ] || return
     [ "$(svnlook cat "$repo" "works-$young-copy/file")" = $'one\ntwo' ] || return
     svn lock "$url/works-$young/file" >/dev/null || return
-    svnlook lock "$repo" "works-$young/file" | grep -q '^UUID Token:' || return
+    [[ $(svnlook lock "$repo" "works-$young/file") == 'UUID Token:'* ]] || return
     svn unlock "$url/works-$young/file" >/dev/null
 }
 
