@@ -29,7 +29,7 @@ const char *fsfs_shell_word(const char *path, struct fm_arena *out)
 		fm_buf_puts(&word, "'");
 		for (; *path; path++)
 			if (*path == '\'')
-				fm_buf_puts(&word, "'\\''");
+				fm_buf_puts(&word, "'\"'\"'");
 			else
 				fm_buf_add(&word, path, 1);
 		fm_buf_puts(&word, "'");

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TXNS_MAX = 100000, SECOND_LOOK_MS = 100 };
+enum { TXNS_MAX = 100000, LOOKS_MAX = 10, LOOK_MS = 100 };
 
 struct txns {
 	struct fsfs_names dirs, protos;
@@ -135,59 +135,98 @@ static void check_counter(struct fsfs_verify *v,
 	fm_buf_release(&bytes);
 }
 
-static bool exists(const struct fsfs_verify *v, const char *path)
+/* One look at the two parts of a transaction. */
+struct parts {
+	bool has_dir, has_proto;
+	bool is_recent; /* the one that is there */
+};
+
+static bool look_at(const struct fsfs_verify *v, const char *path,
+		    bool *is_recent)
 {
 	struct stat st;
 
-	return fstatat(v->fs->db, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (fstatat(v->fs->db, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	*is_recent |= fsfs_is_recent(&st);
+	return true;
 }
 
-// Is there one without the other?
-static bool is_half(const struct fsfs_verify *v, const char *id, size_t len,
-		    bool *has_dir)
+static struct parts parts_of(const struct fsfs_verify *v, const char *id,
+			     size_t len)
 {
 	struct fm_buf path = FM_BUF_INIT;
-	bool has_proto;
+	struct parts parts = {.has_dir = false};
 
 	fm_buf_printf(&path, "transactions/%.*s.txn", (int)len, id);
-	*has_dir = exists(v, path.data);
+	parts.has_dir = look_at(v, path.data, &parts.is_recent);
 	fm_buf_clear(&path);
 	if (v->fs->traits.has_txn_files)
 		fm_buf_printf(&path, "txn-protorevs/%.*s.rev", (int)len, id);
 	else
 		fm_buf_printf(&path, "transactions/%.*s.txn/rev", (int)len, id);
-	has_proto = exists(v, path.data);
+	parts.has_proto = look_at(v, path.data, &parts.is_recent);
 	fm_buf_release(&path);
-	return *has_dir != has_proto;
+	return parts;
+}
+
+/*
+ * Beginning, committing and dropping a transaction each leave it half for a
+ * while, a commit on a slow disk longest. All halves share one time of grace.
+ */
+static bool stays_half(const struct fsfs_verify *v, const char *id, size_t len,
+		       bool is_dir, unsigned *n_looks)
+{
+	const struct timespec moment = {.tv_nsec = LOOK_MS * 1000000L};
+
+	for (;;) {
+		struct parts parts = parts_of(v, id, len);
+
+		if (parts.has_dir != is_dir || parts.has_proto == is_dir ||
+		    parts.is_recent)
+			return false;
+		if (*n_looks >= LOOKS_MAX)
+			return true;
+		(*n_looks)++;
+		(void)nanosleep(&moment, NULL);
+	}
+}
+
+// Where commits end all the time, this may be one that takes long.
+static enum fm_severity severity_of_half(const struct fsfs_verify *v)
+{
+	bool is_busy = false;
+
+	(void)look_at(v,
+		      v->fs->traits.has_txn_files ? "txn-protorevs"
+						  : "transactions",
+		      &is_busy);
+	return is_busy ? FM_NOTE : fsfs_checks[FSFS_CHECK_TXN_HALF].severity;
 }
 
 static void check_halves(struct fsfs_verify *v, const struct fsfs_names *names,
-			 const char *suffix, bool want_dir, bool *has_waited)
+			 const char *suffix, bool is_dir, unsigned *n_looks)
 {
+	enum fm_severity severity = severity_of_half(v);
+
 	for (size_t i = 0; i < names->n; i++) {
 		const char *id = names->at[i];
 		size_t len = stem(id, suffix);
-		bool has_dir;
 
-		if (len == 0 || !is_half(v, id, len, &has_dir))
+		if (len == 0 || !stays_half(v, id, len, is_dir, n_looks))
 			continue;
-		if (!*has_waited) {
-			struct timespec moment = {.tv_nsec = SECOND_LOOK_MS *
-							     1000000L};
-
-			(void)nanosleep(&moment, NULL);
-			*has_waited = true;
-		}
-		if (!is_half(v, id, len, &has_dir) || has_dir != want_dir)
-			continue;
-		fsfs_found(v->report, FSFS_CHECK_TXN_HALF,
-			   want_dir ? "db/transactions" : "db/txn-protorevs",
-			   NULL,
-			   want_dir ? "transaction %.*s has no data file and "
-				      "cannot be committed"
-				    : "data file of transaction %.*s, which "
+		if (is_dir)
+			fsfs_found_as(v->report, FSFS_CHECK_TXN_HALF, severity,
+				      "db/transactions", NULL,
+				      "transaction %.*s has no data file and "
+				      "cannot be committed",
+				      (int)len, id);
+		else
+			fsfs_found_as(v->report, FSFS_CHECK_TXN_HALF, severity,
+				      "db/txn-protorevs", NULL,
+				      "data file of transaction %.*s, which "
 				      "does not exist",
-			   (int)len, id);
+				      (int)len, id);
 	}
 }
 
@@ -222,7 +261,7 @@ static bool read_names(const struct fsfs_verify *v, const char *dir,
 int fsfs_verify_txns(struct fsfs_verify *v, struct fm_err *err)
 {
 	bool has_txn_files = v->fs->traits.has_txn_files;
-	bool has_waited = false;
+	unsigned n_looks = 0;
 	uint64_t youngest;
 	struct txns t = {.has_dirs = false};
 
@@ -238,9 +277,9 @@ int fsfs_verify_txns(struct fsfs_verify *v, struct fm_err *err)
 	if (has_txn_files)
 		check_counter(v, &t.protos);
 	if (t.has_dirs && (t.has_protos || !has_txn_files))
-		check_halves(v, &t.dirs, ".txn", true, &has_waited);
+		check_halves(v, &t.dirs, ".txn", true, &n_looks);
 	if (t.has_dirs && t.has_protos)
-		check_halves(v, &t.protos, ".rev", false, &has_waited);
+		check_halves(v, &t.protos, ".rev", false, &n_looks);
 	if (t.dirs.n_seen > t.dirs.n)
 		fm_report_unchecked(v->report,
 				    "transactions beyond the first %zu",
