@@ -53,9 +53,9 @@ static struct fm_text bytes_at(struct view *v, uint64_t at, size_t n)
 	struct fm_err ignored;
 
 	n = (size_t)fm_min_u64(n, v->src->size - fm_min_u64(at, v->src->size));
-	if (at >= tail_at)
+	if (n > 0 && at >= tail_at)
 		return (struct fm_text){v->tail + (at - tail_at), n};
-	if (fm_source_read(v->src, at, v->scratch, n, &ignored) != 0)
+	if (n > 0 && fm_source_read(v->src, at, v->scratch, n, &ignored) != 0)
 		n = 0;
 	return (struct fm_text){v->scratch, n};
 }
