@@ -54,29 +54,33 @@ make_flat() {
     bench_settle
 }
 
-run_raw() {
+# timed NAME COMMAND...: one more time for times.NAME, cpu.NAME and peaks.NAME.
+timed() {
+    local name=$1 took peak cpu
+    shift
     bench_settle
-    "$BENCH_DIR/raw" "$1" "$repo/db" "$revs" >"$work/raw.$1"
-    awk -v n="raw.$1" -F'\t' '$1 == n { print $2 }' "$work/raw.$1" \
-        >>"$work/times.raw.$1"
+    "$BENCH_DIR/timed" "$work/timed" "$@" >"$work/out.$name" 2>&1 ||
+        { cat "$work/out.$name" >&2; exit 8; }
+    read -r took peak cpu <"$work/timed"
+    echo "$took" >>"$work/times.$name"
+    echo "$cpu" >>"$work/cpu.$name"
+    echo "$peak" >>"$work/peaks.${name%%.*}"
+}
+
+run_raw() {
+    timed "raw.$1" "$BENCH_DIR/raw" "$1" "$repo/db" "$revs"
     make_flat
 }
 
 run_convert() {
-    bench_settle
-    "$BENCH_DIR/timed" "$work/timed" "$BUILD/fsconvert" -v --mode="$1" \
-        --layout=1000 "$repo" >"$work/convert.$1" 2>&1 ||
-        { cat "$work/convert.$1" >&2; exit 8; }
-    read -r took peak <"$work/timed"
-    echo "$took" >>"$work/times.convert.$1"
-    echo "$peak" >>"$work/peaks"
-    sed -n 's/^layout //p' "$repo/db/format" | grep -qx 'sharded 1000'
+    timed "convert.$1" "$BUILD/fsconvert" -v --mode="$1" --layout=1000 "$repo"
+    grep -qx 'layout sharded 1000' "$repo/db/format"
     svnadmin verify -q -r "$((revs - 5)):$revs" "$repo"
     make_flat
 }
 
 compare() {
-    local mode=$1 i raw ours
+    local mode=$1 i what raw ours
     for ((i = 1; i <= pairs; i++)); do
         bench_note "$mode mode, pair $i of $pairs"
         if ((i % 2)); then
@@ -87,11 +91,19 @@ compare() {
             run_raw "$mode"
         fi
     done
-    raw=$(bench_median <"$work/times.raw.$mode")
-    ours=$(bench_median <"$work/times.convert.$mode")
-    cat "$work/raw.$mode"
-    bench_say "raw.$mode.median" "$raw" s
-    bench_say "convert.$mode.median" "$ours" s
+    grep "^raw\.$mode\." "$work/out.raw.$mode"
+    for what in cpu times; do
+        raw=$(bench_median <"$work/$what.raw.$mode")
+        ours=$(bench_median <"$work/$what.convert.$mode")
+        if [ "$what" = cpu ]; then
+            bench_say "raw.$mode.cpu" "$raw" s
+            bench_say "convert.$mode.cpu" "$ours" s
+            bench_say "convert.$mode.cpu-per-raw" \
+                "$(bench_ratio "$ours" "$raw")" ratio
+        fi
+    done
+    bench_say "raw.$mode" "$raw" s
+    bench_say "convert.$mode" "$ours" s
     bench_limit "convert.$mode.per-raw" "$(bench_ratio "$ours" "$raw")" 1.8 \
         ratio max
 }
@@ -100,7 +112,7 @@ compare() {
 locked() {
     local held
     held=$(sed -n 's/.*write-lock held[^0-9]*\([0-9.]*\) *\(ms\|s\)\b.*/\1 \2/p' \
-        "$work/convert.$1" |
+        "$work/out.convert.$1" |
         awk '{ s += $2 == "ms" ? $1 / 1000 : $1 } END { if (NR) print s }')
     if [ -z "$held" ]; then
         bench_note "fsconvert -v does not say how long the write-lock was held"
@@ -167,7 +179,7 @@ compare link
 locked link
 compare rename
 locked rename
-bench_limit convert.memory "$(sort -n "$work/peaks" | tail -1 |
+bench_limit convert.memory "$(sort -n "$work/peaks.convert" | tail -1 |
     awk '{ printf "%.1f\n", $1 / 1024 }')" 64 MiB max
 bench_say dump-load.revisions "$dump_revs" revisions
 ours=$(bench_median <"$work/times.convert.link")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timed FILE COMMAND...: runs COMMAND and writes to FILE the seconds it took
- * and the most memory it held at once: `SECONDS KIB`.  Exits as COMMAND did.
+ * timed FILE COMMAND...: runs COMMAND and writes to FILE the seconds it took,
+ * the most memory it held at once and the seconds of processor it used, its own
+ * and the kernel's: `SECONDS KIB SECONDS`.  Exits as COMMAND did.
  * (The fork is made before anything is allocated: a child's peak starts with
  * what it inherited.)
  */
@@ -10,6 +11,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static double seconds(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
 
 int main(int argc, char **argv)
 {
@@ -40,10 +46,11 @@ int main(int argc, char **argv)
 		perror(argv[1]);
 		return 8;
 	}
-	fprintf(f, "%.4f %ld\n",
+	fprintf(f, "%.4f %ld %.4f\n",
 		(double)(b.tv_sec - a.tv_sec) +
 			(double)(b.tv_nsec - a.tv_nsec) / 1e9,
-		used.ru_maxrss);
+		used.ru_maxrss,
+		seconds(&used.ru_utime) + seconds(&used.ru_stime));
 	fclose(f);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
