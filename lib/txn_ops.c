@@ -153,6 +153,8 @@ static int copy_owner(const struct stat *st, int to)
 	return 0;
 }
 
+// The mode comes last: it tells a finished directory from one that a crash
+// left without (see txn_mkdir_like).
 int txn_copy_attributes(int from, int to, const char *name, struct fm_err *err)
 {
 	struct stat st, now;
@@ -161,26 +163,39 @@ int txn_copy_attributes(int from, int to, const char *name, struct fm_err *err)
 		return fm_err_sys(err, errno, "cannot read mode for %s", name);
 	if (copy_owner(&st, to) != 0)
 		return fm_err_sys(err, errno, "cannot set owner of %s", name);
-	if (fchmod(to, st.st_mode & 07777) != 0)
-		return fm_err_sys(err, errno, "cannot set mode of %s", name);
 	if (copy_acl(from, to, "system.posix_acl_access") != 0 ||
 	    (S_ISDIR(now.st_mode) && S_ISDIR(st.st_mode) &&
 	     copy_acl(from, to, "system.posix_acl_default") != 0))
 		return fm_err_sys(err, errno, "cannot set ACL of %s", name);
+	if (fchmod(to, st.st_mode & 07777) != 0)
+		return fm_err_sys(err, errno, "cannot set mode of %s", name);
 	return 0;
+}
+
+// A mode that nobody else gives a directory: made, but its owner, ACL and
+// mode are not set yet. Until then nobody but us may look in.
+#define UNFINISHED_DIR (S_ISVTX | S_IRWXU)
+
+static bool is_unfinished(const struct stat *st)
+{
+	return (st->st_mode & S_ISVTX) &&
+	       (st->st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
 int txn_mkdir_like(int dirfd, const char *name, int like, struct fm_err *err)
 {
 	FM_AUTOFD int fd = -1;
+	struct stat st;
 
-	// 0700 until owner and mode are right: nobody may look in earlier.
-	if (mkdirat(dirfd, name, 0700) != 0 && errno != EEXIST)
+	if (mkdirat(dirfd, name, UNFINISHED_DIR) != 0 && errno != EEXIST)
 		return fm_err_sys(err, errno, "cannot make directory %s", name);
 	fd = openat(dirfd, name,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) != 0)
 		return fm_err_sys(err, errno, "cannot open directory %s", name);
+	// One that was there already keeps what it has.
+	if (!is_unfinished(&st))
+		return 0;
 	return txn_copy_attributes(like, fd, name, err);
 }
 

@@ -235,8 +235,6 @@ static int place_one(struct txn *t, const struct fm_plan_file *f,
 		return txn_rename(p->root, txn_temp_name(t, f->path), p->root,
 				  f->path, err);
 	case FM_FILE_MKDIR:
-		if (txn_exists(p->root, f->path))
-			return 0;
 		like = openat(p->root, f->like,
 			      O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (like < 0)

@@ -91,8 +91,7 @@ int txn_dir_of(struct txn_dirs *d, uint64_t n, bool make, int *fd,
 	if (d->fd < 0 || d->current != k) {
 		txn_dirs_close(d);
 		fm_num_path(0, k, name);
-		if (make && !txn_exists(d->top, name) &&
-		    txn_mkdir_like(d->top, name, d->top, err) != 0)
+		if (make && txn_mkdir_like(d->top, name, d->top, err) != 0)
 			return err->code;
 		if (open_dir(d->top, name, &d->fd, err) != 0)
 			return err->code;
