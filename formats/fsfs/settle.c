@@ -85,8 +85,8 @@ static int add_txn_files(struct fm_plan *plan, const struct fsfs *fs,
 	}
 	if (!exists(fs, "txn-current-lock"))
 		fm_plan_add_write(plan, "txn-current-lock", "", 0, "current");
-	if (!exists(fs, "txn-protorevs"))
-		fm_plan_add_mkdir(plan, "txn-protorevs", "transactions");
+	// Named even if it is there: a crash may have left it half-made.
+	fm_plan_add_mkdir(plan, "txn-protorevs", "transactions");
 	return 0;
 }
 
