@@ -167,9 +167,10 @@ static int settle(struct cli_change *c, const struct fm_journal *journal,
 
 	if (c->t->format->plan_resume(c->t, journal, &c->plan, &err) != 0)
 		return cli_apply_fail(c, &err);
-	if (options.is_undo)
+	/* An interrupted --undo is finished by the next one. */
+	if (options.is_undo && !c->plan.undoes)
 		return take_back(c, journal, root, journals);
-	if (options.is_resume ||
+	if (options.is_resume || options.is_undo ||
 	    (!options.is_forget && is_same_wish(c->cli, &c->plan)))
 		return cli_carry_out(c, CLI_RESUME, journal, "finished");
 	fm_err_set(&err, FM_E_UNFINISHED,

@@ -48,6 +48,8 @@ int cli_apply_fail(struct cli_change *c, const struct fm_err *err)
 	if (is_unfinished) {
 		fm_text_printf(stderr, "  to finish it:    %s", resume);
 		(void)fputc('\n', stderr);
+	}
+	if (is_unfinished && !c->plan.undoes) {
 		fm_text_printf(stderr, "  to take it back: %s", undo);
 		(void)fputc('\n', stderr);
 	}
@@ -56,10 +58,10 @@ int cli_apply_fail(struct cli_change *c, const struct fm_err *err)
 
 		fm_json_text(j, "error", err->msg);
 		fm_json_flag(j, "unfinished", is_unfinished);
-		if (is_unfinished) {
+		if (is_unfinished)
 			fm_json_text(j, "resume", resume);
+		if (is_unfinished && !c->plan.undoes)
 			fm_json_text(j, "undo", undo);
-		}
 		cli_summary_end(j, status);
 	}
 	return status;
