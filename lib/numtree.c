@@ -84,6 +84,8 @@ static int walk_dir(int fd, const struct fm_num_entry *shard, fm_num_fn *fn,
 					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 						 O_CLOEXEC);
 
+			if (sub < 0 && errno == ENOENT)
+				continue; /* removed since: svnadmin pack */
 			if (sub < 0)
 				rc = fm_err_sys(err, errno, "cannot open");
 			else

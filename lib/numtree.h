@@ -39,7 +39,8 @@ typedef int fm_num_fn(void *ctx, const struct fm_num_entry *e,
 /*
  * Calls fn for every entry of the top directory and of each directory in it
  * whose name is a number (the directory itself first), in the order in which
- * the file system gives them. Polls for cancellation.
+ * the file system gives them. A directory that is removed meanwhile is passed
+ * over. Polls for cancellation.
  */
 int fm_num_walk(int top, fm_num_fn *fn, void *ctx, struct fm_err *err);
 

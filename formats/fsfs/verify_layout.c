@@ -88,6 +88,8 @@ static int collect_both(struct fsfs_verify *v, struct fm_err *err)
 		rc = collect(v, &v->revs, err);
 		if (rc == 0 && !v->stop)
 			rc = collect(v, &v->revprops, err);
+		if (rc == FM_E_IO && err->sys == ENOENT && i + 1 < ATTEMPTS)
+			continue; /* a shard was removed under our eyes */
 		if (rc != 0 || v->stop ||
 		    fsfs_min_unpacked_read(v->fs, &after, &ignored) != 0 ||
 		    after == before)

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+enum { LOOKS_MAX = 10000 }; /* second looks at missing packs */
+
 // Files of unpacked shard k; revision 0's properties are never packed.
 static bool has_files(const struct fsfs_verify *v, const struct fsfs_tree *tree,
 		      uint64_t k)
@@ -77,8 +79,18 @@ static void check_above(struct fsfs_verify *v, const struct fsfs_tree *tree,
 	v->stop = "db/min-unpacked-rev must be put right first";
 }
 
-static void missing_packs(struct fsfs_verify *v, const struct fsfs_tree *tree,
-			  uint64_t first, uint64_t end)
+// A pack that was finished after the walk had passed.
+static bool has_appeared(const struct fsfs_tree *tree, uint64_t k)
+{
+	char name[40];
+	struct stat st;
+
+	(void)snprintf(name, sizeof(name), "%ju.pack", (uintmax_t)k);
+	return fstatat(tree->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void report_missing(struct fsfs_verify *v, const struct fsfs_tree *tree,
+			   uint64_t first, uint64_t end)
 {
 	enum fsfs_check check = tree == &v->revs ? FSFS_CHECK_REV_MISSING
 						 : FSFS_CHECK_REVPROP_MISSING;
@@ -96,6 +108,20 @@ static void missing_packs(struct fsfs_verify *v, const struct fsfs_tree *tree,
 			   "%ju packs are missing", (uintmax_t)(end - first));
 }
 
+static void missing_packs(struct fsfs_verify *v, const struct fsfs_tree *tree,
+			  uint64_t first, uint64_t end)
+{
+	uint64_t last_look = fm_min_u64(end, first + LOOKS_MAX);
+
+	for (uint64_t k = first; k < last_look; k++) {
+		if (!has_appeared(tree, k))
+			continue;
+		report_missing(v, tree, first, k);
+		first = k + 1;
+	}
+	report_missing(v, tree, first, end);
+}
+
 // Shards from `first` to `end` have no pack: unpacked, or lost?
 static void check_hole(struct fsfs_verify *v, const struct fsfs_tree *tree,
 		       uint64_t first, uint64_t end, uint64_t *n_unpacked)
@@ -109,7 +135,8 @@ static void check_hole(struct fsfs_verify *v, const struct fsfs_tree *tree,
 			continue;
 		missing_packs(v, tree, first, k);
 		first = k + 1;
-		(*n_unpacked)++;
+		if (!has_appeared(tree, k))
+			(*n_unpacked)++;
 	}
 	missing_packs(v, tree, first, end);
 }
@@ -151,7 +178,8 @@ static void check_leftovers(struct fsfs_verify *v, const struct fsfs_tree *tree,
 		    (tree == &v->revprops && k == 0 && !has_files(v, tree, k)))
 			continue;
 		/* A pack removes its originals last. */
-		if (!is_recent_dir(tree, k, ""))
+		if (!is_recent_dir(tree, k, "") &&
+		    !is_recent_dir(tree, k, ".pack"))
 			fsfs_found(v->report, FSFS_CHECK_PACK_LEFTOVER,
 				   pack_path(tree, k, "", path), NULL,
 				   "left by an interrupted pack; the pack is "
