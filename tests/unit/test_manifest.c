@@ -17,7 +17,7 @@ static bool offset(const char *s, uint64_t *n)
 
 static void reads_offsets(void **state)
 {
-	uint64_t n;
+	uint64_t n = 0;
 
 	(void)state;
 	assert_true(offset("0\n", &n));
