@@ -204,6 +204,11 @@ static void describe_journals(const struct fsfs *fs, struct fm_facts *f)
 	if (fm_txn_look(fs->db, FSFS_JOURNALS, f->out, &look, &err) != 0) {
 		fm_facts_text(f, "journal", "conversion", "%s", err.msg);
 		f->is_unfinished = true;
+		f->advice = NULL;
+		advise(f,
+		       "a journal that cannot be read is in the way: "
+		       "fsverify ",
+		       fs->path, " tells more");
 		return;
 	}
 	if (look.state == FM_TXN_UNFINISHED) {
