@@ -90,7 +90,7 @@ all: $(PROGRAMS)
 help:
 	@echo 'make                 the commands, in $(BUILD)/'
 	@echo 'make demo            convert a repository and show it'
-	@echo 'make check           all tests; T=unit/plan, T=cli/options: one'
+	@echo 'make check           all tests; T=unit/journal, T=cli/options: one'
 	@echo 'make asan|ubsan|tsan all tests, under a sanitizer'
 	@echo 'make lint            formatting, static analysis, agreement'
 	@echo 'make gen             completions from the option tables'
