@@ -477,3 +477,35 @@ all/c/three: Subversion repository, FSFS"
     run fsconvert -q --no-proof r fresh
     assert_success
 }
+
+# --- completions ------------------------------------------------------------
+
+# complete_as WORD...: what bash offers for the last word, one a line.
+complete_as() {
+    local command=$1
+    # shellcheck disable=SC1090
+    . "$TOP/completions/bash/$command"
+    # shellcheck disable=SC2317 # the completion calls it
+    compopt() { :; }
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    "_$command"
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+
+@test "bash completes options, their words and paths" {
+    touch path
+    run complete_as fsconvert --lay
+    assert_output --layout=
+    run complete_as fsconvert --mode = l
+    assert_output link
+    run complete_as fsconvert --mode =
+    assert_output $'link\nrename'
+    run complete_as fsdetect --progress al
+    assert_output always
+    run complete_as fsverify --files-from = pa
+    assert_output path
+    run complete_as fsverify pa
+    assert_output path
+}
