@@ -2,8 +2,8 @@
 // zlib streams of known length.
 
 #include "lib/codec.h"
+#include "lib/mem.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 
 int fm_zlib_inflate(const void *in, size_t in_len, void *out, size_t out_len,
@@ -17,7 +17,7 @@ int fm_zlib_inflate(const void *in, size_t in_len, void *out, size_t out_len,
 	z.avail_in = (uInt)in_len;
 	z.avail_out = (uInt)out_len;
 	if (inflateInit(&z) != Z_OK)
-		abort(); // no memory for its window: as in lib/mem.c
+		fm_out_of_memory();
 	rc = inflate(&z, Z_FINISH);
 	(void)inflateEnd(&z);
 	if (rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0)
@@ -39,7 +39,7 @@ void fm_zlib_deflate(const void *in, size_t in_len, int level,
 	fm_buf_reserve(out, bound);
 	if (compress2((Bytef *)out->data + out->len, &bound, in, (uLong)in_len,
 		      level) != Z_OK)
-		abort(); // memory, or a level out of range
+		fm_out_of_memory();
 	out->len += bound;
 	out->data[out->len] = '\0';
 }

@@ -4,15 +4,16 @@
 
 #include "lib/hash.h"
 
+#include "lib/mem.h"
+
 #include <openssl/evp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 // Allocation and the choice of a built-in digest are all that can fail.
 static void check(int ok)
 {
 	if (!ok)
-		abort();
+		fm_out_of_memory();
 }
 
 void fm_hash_init(struct fm_hash *h, enum fm_hash_kind kind)

@@ -7,14 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static void *checked(void *p)
+_Noreturn void fm_out_of_memory(void)
 {
 	static const char message[] = "fsmend: out of memory\n";
 
-	if (!p) {
-		(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
-		_exit(8);
-	}
+	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+	_exit(8);
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		fm_out_of_memory();
 	return p;
 }
 

@@ -18,4 +18,7 @@ void *fm_realloc_array(void *p, size_t count, size_t size);
 char *fm_strdup(const char *s);
 void fm_free(void *p);
 
+/* For libraries that allocate on their own and say that they could not. */
+_Noreturn void fm_out_of_memory(void);
+
 #endif

@@ -80,6 +80,7 @@ static const char *tree_step(const struct fm_plan *p,
 		[FM_MODE_LINK] = "link",
 		[FM_MODE_RENAME] = "move",
 		[FM_MODE_COPY] = "copy",
+		[FM_MODE_STEPS] = "make anew",
 	};
 
 	return fm_arena_printf(out, "%s %" PRIu64 " files of %s/ from %s to %s",
@@ -97,16 +98,34 @@ static const char *file_step(const struct fm_plan_file *f, struct fm_arena *out)
 	return fm_arena_printf(out, "write %s (%zu bytes)", f->path, f->len);
 }
 
+// What one step does is the same for all of them.
+static const char *shard_step(const struct fm_plan *p,
+			      const struct fm_plan_tree *t,
+			      struct fm_arena *out)
+{
+	uint64_t n = p->steps.to > p->steps.from ? p->steps.to - p->steps.from
+						 : p->steps.from - p->steps.to;
+
+	return fm_arena_printf(out,
+			       "%s %" PRIu64 " directories of %s/, one by one, "
+			       "%" PRIu64 " numbers each",
+			       p->operation, n / p->steps.by, t->name,
+			       p->steps.by);
+}
+
 const char *fm_plan_step(const struct fm_plan *p, size_t i,
 			 struct fm_arena *out)
 {
+	if (i < p->n_trees && p->mode == FM_MODE_STEPS)
+		return shard_step(p, &p->trees[i], out);
 	if (i < p->n_trees)
 		return tree_step(p, &p->trees[i], out);
 	i -= p->n_trees;
 	if (i < p->n_files)
 		return file_step(&p->files[i], out);
 	i -= p->n_files;
-	if (i == 0 && p->marker && p->mode != FM_MODE_COPY)
+	if (i == 0 && p->marker && p->mode != FM_MODE_COPY &&
+	    p->mode != FM_MODE_STEPS)
 		return fm_arena_printf(out, "switch %s (commit point)",
 				       p->marker);
 	return NULL;

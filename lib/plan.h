@@ -17,11 +17,13 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/journal.h"
+#include "lib/out.h"
 
 enum fm_mode {
 	FM_MODE_LINK,   /* build the new tree of hard links, then exchange */
 	FM_MODE_RENAME, /* move files while the guard is up */
 	FM_MODE_COPY,   /* write another target, leave this one alone */
+	FM_MODE_STEPS, /* directories replaced one by one, each at once valid */
 };
 
 /* A numbered tree (lib/numtree.h) that changes its shape. */
@@ -29,6 +31,30 @@ struct fm_plan_tree {
 	const char *name;  /* below the root: "revs" */
 	uint64_t from, to; /* shard sizes, 0 = flat */
 	bool is_mutable;   /* files may be replaced by others meanwhile */
+	uint64_t n_loose;  /* STEPS: numbers below this are never packed */
+};
+
+/*
+ * FM_MODE_STEPS: in each step one directory of every tree is made anew from
+ * what lies there, compared with it, put in place, and only then the old one
+ * goes. A pointer file says how far it is: a number that every reader
+ * follows, so the target is valid after each step, and between any two calls.
+ */
+struct fm_plan;
+
+struct fm_plan_steps {
+	const char *pointer; /* file below the root that holds the number */
+	uint64_t from, to;   /* its value before and after all */
+	uint64_t by;         /* what one step adds to it, or takes away */
+	/* Names of the directory that is made and of the one that goes, when
+	   the pointer moves from `at` one step on; NULL: not in this tree. */
+	void (*names)(const struct fm_plan *plan, size_t tree, uint64_t at,
+		      const char **made, const char **gone);
+	/* Fills the stage; compares what is in top/made with the source. */
+	int (*build)(struct fm_plan *plan, size_t tree, uint64_t at,
+		     const struct fm_stage *stage, struct fm_err *err);
+	int (*check)(struct fm_plan *plan, size_t tree, uint64_t at, int top,
+		     struct fm_err *err);
 };
 
 /* A small file that changes at the switch. */
@@ -90,6 +116,10 @@ struct fm_plan {
 	/* Recomputes .files from what lies there; called under the locks. */
 	int (*settle)(struct fm_plan *plan, struct fm_err *err);
 	void *ctx; /* of settle, owned by the format */
+
+	struct fm_plan_steps steps;
+	struct fm_plan *back; /* of STEPS resumed: from here to the start */
+	bool is_partial;      /* plan again afterwards: there is more to do */
 
 	const char *undoes; /* record (NNNN-...) that this plan takes back */
 	const char *after[FM_PLAN_MAX_AFTER]; /* last lines for the user */

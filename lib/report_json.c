@@ -193,6 +193,7 @@ void fm_json_plan(struct fm_json *j, const struct fm_plan *p)
 		[FM_MODE_LINK] = "link",
 		[FM_MODE_RENAME] = "rename",
 		[FM_MODE_COPY] = "copy",
+		[FM_MODE_STEPS] = "steps",
 	};
 	enum { MAX_STEPS = FM_PLAN_MAX_TREES + FM_PLAN_MAX_FILES + 1 };
 	const char *steps[MAX_STEPS];

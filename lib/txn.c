@@ -276,6 +276,22 @@ static int run(struct txn *t, enum txn_marker marker, struct fm_err *err)
 	return rc;
 }
 
+// Steps that are in force stay so: every reader follows the pointer. When
+// none is, nothing has happened.
+static int run_steps(struct txn *t, struct fm_err *err)
+{
+	struct fm_err second;
+	int rc = txn_steps(t, t->plan, err);
+
+	if (rc == 0)
+		rc = txn_journal_finish(t, err);
+	t->result->unfinished = rc != 0;
+	if (rc != 0 && t->is_fresh && t->result->moved == 0 &&
+	    txn_journal_discard(t, &second) == 0)
+		t->result->unfinished = false;
+	return rc;
+}
+
 int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 		 struct fm_txn_result *result, struct fm_err *err)
 {
@@ -284,7 +300,8 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 
 	t.is_fresh = true;
 	for (size_t i = 0; i < plan->n_trees && rc == 0; i++)
-		rc = txn_tree_check(&t, &t.trees[i], err);
+		if (plan->mode != FM_MODE_STEPS)
+			rc = txn_tree_check(&t, &t.trees[i], err);
 	if (rc == 0 && plan->mode == FM_MODE_COPY) {
 		rc = txn_copy(&t, err);
 		finish(&t);
@@ -293,7 +310,8 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 	if (rc == 0)
 		rc = txn_journal_create(&t, err);
 	if (rc == 0)
-		rc = run(&t, TXN_OLD, err);
+		rc = plan->mode == FM_MODE_STEPS ? run_steps(&t, err)
+						 : run(&t, TXN_OLD, err);
 	finish(&t);
 	return rc;
 }
@@ -309,6 +327,13 @@ int fm_txn_resume(struct fm_plan *plan, const struct fm_journal *journal,
 	(void)journal;
 	if (rc == 0)
 		rc = txn_journal_reopen(&t, err);
+	if (rc == 0 && plan->mode == FM_MODE_STEPS) {
+		rc = txn_steps_tidy(&t, err);
+		if (rc == 0)
+			rc = run_steps(&t, err);
+		finish(&t);
+		return rc;
+	}
 	if (rc == 0)
 		rc = txn_marker_state(&t, &marker, err);
 	if (rc == 0)
@@ -326,6 +351,15 @@ int fm_txn_resume(struct fm_plan *plan, const struct fm_journal *journal,
 	return rc;
 }
 
+static int steps_back(struct txn *t, struct fm_err *err)
+{
+	int rc = txn_steps_tidy(t, err);
+
+	if (rc == 0)
+		rc = txn_steps(t, t->plan->back, err);
+	return rc ? rc : txn_journal_discard(t, err);
+}
+
 int fm_txn_undo(struct fm_plan *plan, const struct fm_journal *journal,
 		const struct fm_txn_options *opts, struct fm_txn_result *result,
 		struct fm_err *err)
@@ -337,7 +371,8 @@ int fm_txn_undo(struct fm_plan *plan, const struct fm_journal *journal,
 	if (rc == 0)
 		rc = txn_journal_reopen(&t, err);
 	if (rc == 0)
-		rc = roll_back(&t, err);
+		rc = plan->mode == FM_MODE_STEPS ? steps_back(&t, err)
+						 : roll_back(&t, err);
 	result->unfinished = rc != 0;
 	finish(&t);
 	return rc;

@@ -10,6 +10,7 @@
  * txn_exchange.c link mode: exchange, take back, clean up
  * txn_move.c     rename mode: move under the guard, and back
  * txn_switch.c   guard, small files, marker; and their restoration
+ * txn_steps.c    directories replaced one by one, behind a pointer
  * txn_copy.c     a converted copy in another place
  * txn_walk.c     sync or remove a directory with all that is in it
  *
@@ -28,6 +29,7 @@
 #define TXN_PREFIX  ".fsmend-"
 #define TXN_STAGE   TXN_PREFIX "stage" /* inside a tree: rename mode */
 #define TXN_BUILT   TXN_PREFIX "new"   /* marks a staged tree: link mode */
+#define TXN_UNIT    TXN_PREFIX "unit"  /* inside a tree: steps */
 #define TXN_JOURNAL "journal"
 
 /* A directory of one shape, with the descriptor of the shard last used. */
@@ -181,6 +183,12 @@ int txn_restore_files(struct txn *t, struct fm_err *err);
 int txn_marker_set(struct txn *t, const struct fm_journal_field *bytes,
 		   struct fm_err *err);
 int txn_remove_temps(struct txn *t, struct fm_err *err);
+
+/* -- txn_steps.c -- */
+
+int txn_steps(struct txn *t, struct fm_plan *plan, struct fm_err *err);
+/* After a crash: nothing half-made, nothing that a done step has replaced. */
+int txn_steps_tidy(struct txn *t, struct fm_err *err);
 
 /* -- txn_walk.c -- */
 

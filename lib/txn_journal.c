@@ -44,7 +44,7 @@ static void add_line(struct fm_buf *b, size_t n,
 
 static void first_block(struct txn *t, struct fm_buf *b)
 {
-	static const char *const mode[] = {"link", "rename", "copy"};
+	static const char *const mode[] = {"link", "rename", "copy", "steps"};
 	const struct fm_plan *p = t->plan;
 	struct fm_journal_field f[5];
 
