@@ -12,6 +12,7 @@
 static struct {
 	char *layout, *mode;
 	int is_resume, is_undo, is_forget, is_no_proof, is_force;
+	int packs, unpacks, is_stopped;
 } options;
 
 static enum fm_mode mode;
@@ -20,6 +21,13 @@ static const struct poptOption table[] = {
 	{"layout", '\0', POPT_ARG_STRING, &options.layout, 0,
 	 "one directory, shards of 1000, or shards of N files",
 	 "linear|sharded|N"},
+	{"pack", '\0', POPT_ARG_NONE, &options.packs, 0,
+	 "pack every full shard", NULL},
+	{"unpack", '\0', POPT_ARG_NONE, &options.unpacks, 0,
+	 "make single files of all packs", NULL},
+	{"servers-stopped", '\0', POPT_ARG_NONE, &options.is_stopped, 0,
+	 "no server has it open: what running ones could not stand is allowed",
+	 NULL},
 	{"mode", '\0', POPT_ARG_STRING, &options.mode, 0,
 	 "build the new beside the old while servers run, or move the files",
 	 "link|rename"},
@@ -59,10 +67,12 @@ static int check(struct cli *cli, struct fm_err *err)
 		return fm_err_set(err, FM_E_USAGE,
 				  "--resume, --undo and --forget exclude each "
 				  "other");
-	if (n && (options.layout || cli->copy_to))
+	if (n && (options.layout || options.packs || options.unpacks ||
+		  cli->copy_to))
 		return fm_err_set(err, FM_E_USAGE,
 				  "--resume, --undo and --forget go with "
-				  "neither --layout nor a TARGET");
+				  "neither --layout, --pack, --unpack nor a "
+				  "TARGET");
 	if (options.mode && strcmp(options.mode, "rename") == 0)
 		mode = FM_MODE_RENAME;
 	else if (options.mode && strcmp(options.mode, "link") != 0)
@@ -77,6 +87,9 @@ static struct fm_options wishes(const struct cli_change *c)
 		.is_dry_run = cli_options.is_dry_run != 0,
 		.progress = c->cli->progress,
 		.layout = options.layout,
+		.packs = options.packs != 0,
+		.unpacks = options.unpacks != 0,
+		.is_stopped = options.is_stopped != 0,
 		.mode = c->cli->copy_to ? FM_MODE_COPY : mode,
 		.copy_to = c->cli->copy_to,
 		.replace = options.is_force != 0,
@@ -121,6 +134,18 @@ static int undo_record(struct cli_change *c, int root, const char *journals)
 	return cli_carry_out(c, CLI_APPLY, NULL, "undone");
 }
 
+// Packs are made and unmade on the way to another layout, too: then the plan
+// says that there is more to come.
+static bool is_same_packing(const struct fm_plan *plan)
+{
+	bool packs = plan->steps.to > plan->steps.from;
+
+	if (plan->is_partial)
+		return options.layout || options.packs || options.unpacks ||
+		       !packs;
+	return packs ? options.packs || options.layout : options.unpacks;
+}
+
 // Running the same command again goes on; another wish has to wait.
 static bool is_same_wish(const struct cli *cli, const struct fm_plan *plan)
 {
@@ -128,6 +153,8 @@ static bool is_same_wish(const struct cli *cli, const struct fm_plan *plan)
 
 	if (cli->copy_to || (options.mode && mode != plan->mode))
 		return false;
+	if (plan->mode == FM_MODE_STEPS)
+		return is_same_packing(plan);
 	if (!options.layout || strcmp(options.layout, "sharded") == 0)
 		return to != 0;
 	if (strcmp(options.layout, "linear") == 0)
@@ -190,33 +217,53 @@ static int forget(struct cli_change *c, int root, const char *journals,
 	return cli_print_forgotten(c, n);
 }
 
+static int begin(struct cli_change *c, int root, const char *journals)
+{
+	struct fm_txn_look look;
+	struct fm_err err;
+
+	if (fm_txn_look(root, journals, &c->t->out, &look, &err) != 0)
+		return cli_apply_fail(c, &err);
+	if (look.state == FM_TXN_RUNNING) {
+		fm_err_set(&err, FM_E_BUSY, "another process is at work on it");
+		return cli_apply_fail(c, &err);
+	}
+	if (look.state == FM_TXN_UNFINISHED)
+		return settle(c, &look.journal, root, journals);
+	if (options.is_forget)
+		return forget(c, root, journals, &look);
+	if (options.is_resume)
+		return nothing(c, "no interrupted conversion");
+	if (options.is_undo)
+		return undo_record(c, root, journals);
+	return convert(c);
+}
+
+// One wish may take several conversions: each is finished, with a record of
+// its own, before the next is planned from what then lies there.
 static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 {
 	struct cli_change c = {
 		.cli = cli, .t = t, .no_proof = options.is_no_proof != 0};
-	struct fm_txn_look look;
 	const char *journals;
 	struct fm_err err;
-	int root;
+	int root, status;
 
 	(void)bid;
 	fm_plan_init(&c.plan, &t->out);
-	if (t->format->journals(t, &root, &journals, &err) != 0 ||
-	    fm_txn_look(root, journals, &t->out, &look, &err) != 0)
+	if (t->format->journals(t, &root, &journals, &err) != 0)
 		return cli_apply_fail(&c, &err);
-	if (look.state == FM_TXN_RUNNING) {
-		fm_err_set(&err, FM_E_BUSY, "another process is at work on it");
-		return cli_apply_fail(&c, &err);
+	status = begin(&c, root, journals);
+	while (status == CLI_OK && c.plan.is_partial &&
+	       !cli_options.is_dry_run) {
+		if (cli_reopen(t, &err) != 0 ||
+		    t->format->journals(t, &root, &journals, &err) != 0)
+			return cli_apply_fail(&c, &err);
+		fm_plan_init(&c.plan, &t->out);
+		status = options.is_undo ? undo_record(&c, root, journals)
+					 : convert(&c);
 	}
-	if (look.state == FM_TXN_UNFINISHED)
-		return settle(&c, &look.journal, root, journals);
-	if (options.is_forget)
-		return forget(&c, root, journals, &look);
-	if (options.is_resume)
-		return nothing(&c, "no interrupted conversion");
-	if (options.is_undo)
-		return undo_record(&c, root, journals);
-	return convert(&c);
+	return status;
 }
 
 static bool handles(const struct fm_format *format)

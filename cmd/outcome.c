@@ -4,11 +4,15 @@
 #include "cmd/outcome.h"
 
 #include "lib/buf.h"
+#include "lib/holders.h"
 #include "lib/report_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* More than that are not worth a line each. */
+enum { HOLDERS_MAX = 4 };
 
 const char *cli_quoted_command(struct fm_arena *out, const char *command,
 			       const char *path)
@@ -137,10 +141,29 @@ static void print_phases(const struct fm_txn_result *r)
 			     r->misplaced);
 }
 
+// Servers that hold the target open may have to be told: name them.
+static void name_holders(struct cli_change *c)
+{
+	struct fm_holder list[HOLDERS_MAX];
+	size_t n;
+
+	if (c->plan.copy_to)
+		return;
+	n = fm_holders_find(c->t->fd, list, FM_ARRAY_SIZE(list));
+	for (size_t i = 0; i < n; i++)
+		fm_plan_add_after(&c->plan,
+				  fm_arena_printf(&c->t->out,
+						  "Has it open now: %s "
+						  "(pid %d).",
+						  list[i].name, list[i].pid));
+}
+
 void cli_print_outcome(struct cli_change *c, const char *verb, int status)
 {
 	const struct fm_txn_result *r = &c->result;
 
+	if (c->plan.n_after)
+		name_holders(c);
 	if (cli_options.is_json) {
 		print_json(c, status);
 		return;

@@ -46,6 +46,8 @@ struct fm_options {
 	const char *layout;        /* --layout, or NULL */
 	const char *target_format; /* --fsfs-format, or NULL */
 	enum fm_mode mode;
+	bool packs, unpacks; /* --pack, --unpack */
+	bool is_stopped;     /* --servers-stopped */
 	const char *copy_to; /* TARGET, or NULL */
 	bool replace;        /* --force */
 };

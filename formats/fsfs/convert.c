@@ -153,24 +153,6 @@ static int refuse_state(const struct fsfs *fs, struct fm_err *err)
 			  fs->traits.problem);
 }
 
-// Packs hold whole shards of the old size.
-static int refuse_packed(const struct fsfs *fs, struct fm_err *err)
-{
-	uint64_t packed = 0;
-
-	if (!fs->traits.has_min_unpacked)
-		return 0;
-	if (fsfs_min_unpacked_read(fs, &packed, err) != 0)
-		return err->code;
-	if (packed == 0)
-		return 0;
-	return fm_err_set(err, FM_E_UNSUPPORTED,
-			  "revisions 0 to %" PRIu64
-			  " are packed: this version changes the layout of "
-			  "unpacked repositories only",
-			  packed - 1);
-}
-
 static int choose_target(struct fsfs_conversion *c,
 			 const struct fm_options *opts, struct fm_err *err)
 {
@@ -252,22 +234,10 @@ static int plan_copy(const struct fsfs *fs, const struct fm_options *opts,
 	return 0;
 }
 
-int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
-		      struct fm_plan *plan, struct fm_err *err)
+static int plan_layout(struct fsfs_conversion *c, const struct fm_options *opts,
+		       struct fm_plan *plan, struct fm_err *err)
 {
-	struct fsfs_conversion *c = new_conversion(t, plan->out);
-
-	if (refuse_state(c->fs, err) != 0 || choose_target(c, opts, err) != 0 ||
-	    build(c, opts->mode, plan, err) != 0)
-		return err->code;
-	if (c->to.shard == c->from.shard && opts->mode != FM_MODE_COPY) {
-		plan->is_empty = true;
-		plan->title = fm_arena_printf(
-			plan->out, "already %s",
-			fsfs_layout_name(c->from.shard, plan->out));
-		return 0;
-	}
-	if (refuse_packed(c->fs, err) != 0)
+	if (build(c, opts->mode, plan, err) != 0)
 		return err->code;
 	plan->old_marker = field(&c->fs->format_bytes, plan->out);
 	plan->new_marker = encode_marker(&c->to, plan->out);
@@ -275,6 +245,41 @@ int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
 	if (opts->mode == FM_MODE_COPY && plan_copy(c->fs, opts, plan, err))
 		return err->code;
 	return fsfs_settle(plan, err);
+}
+
+int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
+		      struct fm_plan *plan, struct fm_err *err)
+{
+	struct fsfs_conversion *c = new_conversion(t, plan->out);
+	struct fsfs_stages st = {.fs = c->fs, .shard = 0};
+
+	if (refuse_state(c->fs, err) != 0 || choose_target(c, opts, err) != 0)
+		return err->code;
+	st.shard = c->to.shard;
+	if (fsfs_stages_find(&st, opts, err) != 0)
+		return err->code;
+	c->to.shard = st.shard;
+	switch (st.next) {
+	case FSFS_STAGE_LAYOUT:
+		if (plan_layout(c, opts, plan, err) != 0)
+			return err->code;
+		break;
+	case FSFS_STAGE_PACKS:
+		if (fsfs_plan_steps(c->fs, st.packed, st.goal, plan, err) != 0)
+			return err->code;
+		break;
+	case FSFS_STAGE_NONE:
+		plan->is_empty = true;
+		plan->title = fm_arena_printf(
+			plan->out, "already %s%s",
+			fsfs_layout_name(c->from.shard, plan->out),
+			opts->packs     ? " and packed"
+			: opts->unpacks ? " and unpacked"
+					: "");
+		break;
+	}
+	fsfs_stages_note(&st, plan);
+	return 0;
 }
 
 static uint64_t number_note(const struct fm_journal *j, const char *key)
@@ -307,6 +312,8 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	const struct fm_journal_record *marker, *old;
 	enum fm_mode mode = FM_MODE_LINK;
 
+	if (strcmp(fm_journal_text(begin, 2), "steps") == 0)
+		return fsfs_resume_steps(c->fs, j, plan, err);
 	if (need_marker(j, &marker, err) != 0)
 		return err->code;
 	if (strcmp(fm_journal_text(begin, 2), "rename") == 0)
@@ -323,6 +330,7 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	plan->old_marker = marker->field[2];
 	plan->new_marker = marker->field[3];
 	plan->undoes = fm_journal_note(j, "undoes");
+	plan->is_partial = fm_journal_note(j, "carry") != NULL;
 	old = fm_journal_find(j, "note", "old-current");
 	if (old)
 		c->old_current = &old->field[2];
@@ -339,7 +347,13 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 	const struct fm_journal_record *marker, *saved;
 	struct fsfs_traits was, became;
 
-	if (refuse_state(c->fs, err) != 0 || need_marker(j, &marker, err) != 0)
+	plan->is_partial = fm_journal_note(j, "follows") != NULL;
+	if (refuse_state(c->fs, err) != 0)
+		return err->code;
+	if (strcmp(fm_journal_text(fm_journal_find(j, "begin", NULL), 2),
+		   "steps") == 0)
+		return fsfs_undo_steps(c->fs, j, opts, plan, err);
+	if (need_marker(j, &marker, err) != 0)
 		return err->code;
 	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,
 			   marker->field[2].len, &was);
@@ -355,8 +369,8 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 	saved = fm_journal_find(j, "save", "current");
 	if (!c->to.has_txn_files && saved && saved->n_fields == 5)
 		c->old_current = &saved->field[3];
-	if (build(c, opts->mode, plan, err) != 0 ||
-	    refuse_packed(c->fs, err) != 0)
+	if (fsfs_need_unpacked(c->fs, err) != 0 ||
+	    build(c, opts->mode, plan, err) != 0)
 		return err->code;
 	plan->old_marker = field(&c->fs->format_bytes, plan->out);
 	plan->new_marker = encode_marker(&c->to, plan->out);

@@ -2,6 +2,7 @@
 /*
  * Inside of the layout conversion: convert.c (what to do), settle.c (the
  * small files that change with it), lower.c (going back to formats 1 and 2),
+ * stages.c (several conversions for one wish), pack.c (packing, unpacking),
  * hold.c (keeps writers of the rep-cache out while it is copied).
  */
 #ifndef FM_FORMATS_FSFS_CONVERT_H
@@ -29,6 +30,54 @@ int fsfs_settle(struct fm_plan *plan, struct fm_err *err);
  */
 int fsfs_lower_check(const struct fsfs_conversion *c, struct fm_buf *current,
 		     struct fm_err *err);
+
+/*
+ * A wish may take several conversions, each with a journal of its own: packs
+ * hold whole shards, so a repository with packs is unpacked before its layout
+ * changes and packed again afterwards. The records carry what comes next:
+ *
+ *	note carry N    revisions below N were packed when it all began
+ *	note for S      the wanted shard size
+ *	note follows    the record before belongs to it: undo both
+ */
+enum fsfs_stage { FSFS_STAGE_NONE, FSFS_STAGE_PACKS, FSFS_STAGE_LAYOUT };
+
+struct fsfs_stages {
+	const struct fsfs *fs;
+	uint64_t shard; /* wanted */
+	enum fsfs_stage next;
+	uint64_t packed, goal; /* the pointer now, and after PACKS */
+	bool is_last, follows;
+	uint64_t carry;
+};
+
+int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
+		     struct fm_err *err);
+void fsfs_stages_note(const struct fsfs_stages *st, struct fm_plan *plan);
+
+/*
+ * Unpacking while servers of Subversion 1.8 and older run, or N to M, can give
+ * them wrong answers: FM_E_UNSUPPORTED unless --servers-stopped was said.
+ */
+int fsfs_need_stopped(const struct fsfs *fs, bool changes_layout,
+		      const struct fm_options *opts, struct fm_err *err);
+
+/* FM_E_UNSUPPORTED, with what to do, when revisions are packed. */
+int fsfs_need_unpacked(const struct fsfs *fs, struct fm_err *err);
+
+/*
+ * Packing (to > from) or unpacking: db/min-unpacked-rev goes from one multiple
+ * of the shard size to the other, a shard a step.
+ */
+int fsfs_plan_steps(const struct fsfs *fs, uint64_t from, uint64_t to,
+		    struct fm_plan *plan, struct fm_err *err);
+
+/* The same from the journal of an interrupted one, and the way back. */
+int fsfs_resume_steps(const struct fsfs *fs, const struct fm_journal *j,
+		      struct fm_plan *plan, struct fm_err *err);
+int fsfs_undo_steps(const struct fsfs *fs, const struct fm_journal *j,
+		    const struct fm_options *opts, struct fm_plan *plan,
+		    struct fm_err *err);
 
 /* fm_plan.hold: a shared SQLite lock on rep-cache.db, taken or given up. */
 int fsfs_hold_rep_cache(struct fm_plan *plan, bool on, struct fm_err *err);

@@ -51,7 +51,7 @@ kind() {
 @test "format 8 with open transactions" { kind f8-4-txns; }
 @test "hooks and configuration" { kind f4-linear-hooks; }
 
-@test "packed repositories are refused, untouched" {
+@test "packed repositories are refused while servers may run" {
     local packed
     for packed in $(repo_kinds packed); do
         kind "$packed"

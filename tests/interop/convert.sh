@@ -200,7 +200,7 @@ refused() {
 convert_all() {
     local repo=$1 layout mode layouts modes=(link rename) i=0
     if is_packed "$repo"; then
-        refused "$repo" --layout=7
+        refused "$repo" --layout=7 # servers may be running
         return
     fi
     case $(layout_of "$repo") in
