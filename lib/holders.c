@@ -53,11 +53,11 @@ static bool holds(int proc, const char *pid, const char *top)
 
 static void read_name(int proc, const char *pid, char name[32])
 {
-	char path[64];
+	char path[NAME_MAX + 8];
 	ssize_t n = -1;
 	FM_AUTOFD int fd = -1;
 
-	(void)snprintf(path, sizeof(path), "%s/comm", pid);
+	(void)snprintf(path, sizeof(path), "%.32s/comm", pid);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		n = read(fd, name, 31);
