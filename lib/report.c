@@ -109,9 +109,11 @@ static void append(struct fm_report *r, const struct fm_finding *from)
 	r->last = f;
 }
 
-static void add(struct fm_report *r, const struct fm_check *check,
-		enum fm_severity severity, const struct fm_where *where,
-		const char *fmt, va_list ap)
+static FM_PRINTF(5, 0) void add(struct fm_report *r,
+				const struct fm_check *check,
+				enum fm_severity severity,
+				const struct fm_where *where, const char *fmt,
+				va_list ap)
 {
 	struct fm_finding f = {.check = check, .repair = check->repair};
 	char detail[768];
