@@ -187,6 +187,8 @@ static int after_commit(struct txn *t, struct fm_err *err)
 		rc = txn_sweep(t, err);
 	if (rc == 0)
 		rc = is_link ? txn_link_clean(t, err) : txn_move_clean(t, err);
+	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++)
+		rc = txn_tree_times(&t->trees[i], err);
 	if (rc == 0)
 		rc = txn_remove_temps(t, err);
 	if (rc == 0)

@@ -42,12 +42,13 @@ struct txn_dirs {
 
 struct txn_tree {
 	const struct fm_plan_tree *plan;
-	int parent;        /* directory that holds it (not the root where the
+	int parent;  /* directory that holds it (not the root where the
 			   tree is a symbolic link) */
-	char *base;        /* its name there */
-	char *stage;       /* name of the new tree beside it: link mode */
-	int live;          /* the tree that servers see, open */
-	int staged;        /* the new tree, open; -1 */
+	char *base;  /* its name there */
+	char *stage; /* name of the new tree beside it: link mode */
+	int live;    /* the tree that servers see, open */
+	struct timespec times[2]; /* of it, when all began */
+	int staged;               /* the new tree, open; -1 */
 	bool is_exchanged; /* the live name already leads to the new tree */
 	uint64_t n;        /* numbers [0, n) are staged */
 	uint64_t proved;   /* numbers [0, proved) have their inode in ino */
@@ -132,6 +133,8 @@ int txn_dir_of(struct txn_dirs *d, uint64_t n, bool make, int *fd,
 	       struct fm_err *err);
 void txn_dirs_close(struct txn_dirs *d);
 int txn_tree_sync(int top, const char *name, struct fm_err *err);
+/* Directories of the tree get the times that it had. */
+int txn_tree_times(struct txn_tree *tree, struct fm_err *err);
 /* Fills ino[0..n) by number; absent stays 0. Other names are ignored. */
 int txn_tree_inodes(int top, uint64_t shard, uint64_t *ino, uint64_t n,
 		    struct fm_err *err);

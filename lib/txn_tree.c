@@ -56,12 +56,20 @@ static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 int txn_tree_open(struct txn *t, struct txn_tree *tree,
 		  const struct fm_plan_tree *plan, struct fm_err *err)
 {
+	struct stat st;
+
 	*tree = (struct txn_tree){
 		.plan = plan, .parent = -1, .live = -1, .staged = -1};
 	if (find_parent(t, tree, err) != 0)
 		return err->code;
 	tree->stage = fm_arena_printf(&t->arena, TXN_PREFIX "%s", tree->base);
-	return open_dir(tree->parent, tree->base, &tree->live, err);
+	if (open_dir(tree->parent, tree->base, &tree->live, err) != 0)
+		return err->code;
+	if (fstat(tree->live, &st) != 0)
+		return fm_err_sys(err, errno, "cannot read %s", plan->name);
+	tree->times[0] = st.st_atim;
+	tree->times[1] = st.st_mtim;
+	return 0;
 }
 
 void txn_tree_close(struct txn_tree *tree)
@@ -128,6 +136,31 @@ int txn_tree_sync(int top, const char *name, struct fm_err *err)
 	if (errno)
 		return fm_err_sys(err, errno, "cannot read directory %s", name);
 	return txn_sync_dir(top, name, err);
+}
+
+static int set_times(void *ctx, const struct fm_num_entry *e,
+		     struct fm_err *err)
+{
+	const struct txn_tree *tree = ctx;
+
+	if (e->type != DT_DIR || !e->is_number || e->is_in_shard)
+		return 0;
+	if (utimensat(e->dirfd, e->name, tree->times, AT_SYMLINK_NOFOLLOW) != 0)
+		return fm_err_sys(err, errno, "cannot set times of %s",
+				  e->name);
+	return 0;
+}
+
+int txn_tree_times(struct txn_tree *tree, struct fm_err *err)
+{
+	int rc = 0;
+
+	if (tree->plan->to)
+		rc = fm_num_walk(tree->live, set_times, tree, err);
+	if (rc == 0 && futimens(tree->live, tree->times) != 0)
+		rc = fm_err_sys(err, errno, "cannot set times of %s",
+				tree->plan->name);
+	return rc;
 }
 
 static int check_name(void *ctx, const struct fm_num_entry *e,

@@ -414,16 +414,19 @@ static void alien_names_are_refused(void **state)
 	}
 }
 
-// Shards take mode and setgid bit from the tree, small files from what they
+// Shards take mode, setgid bit and times from the tree, small files from what they
 // replace, and a new small file from its neighbour.
 static void attributes_come_from_neighbours(void **state)
 {
+	const struct timespec times[2] = {{.tv_sec = 1234567},
+					  {.tv_sec = 1234567}};
 	struct fixture x;
 	struct stat st;
 
 	(void)state;
 	begin(&x, 0);
 	assert_int_equal(fchmodat(x.dir, "a", 02711, 0), 0);
+	assert_int_equal(utimensat(x.dir, "b", times, 0), 0);
 	assert_int_equal(fchmodat(x.dir, "bound", 0640, 0), 0);
 	assert_int_equal(fchmodat(x.dir, "marker", 0440, 0), 0);
 	make_plan(&x, FM_MODE_LINK, 0, 4);
@@ -438,6 +441,10 @@ static void attributes_come_from_neighbours(void **state)
 	assert_int_equal(st.st_mode & 07777, 0640);
 	assert_int_equal(fstatat(x.dir, "marker", &st, 0), 0);
 	assert_int_equal(st.st_mode & 07777, 0440);
+	assert_int_equal(fstatat(x.dir, "b", &st, 0), 0);
+	assert_int_equal(st.st_mtim.tv_sec, 1234567);
+	assert_int_equal(fstatat(x.dir, "b/3", &st, 0), 0);
+	assert_int_equal(st.st_mtim.tv_sec, 1234567);
 	end(&x);
 }
 
