@@ -24,7 +24,7 @@
 
 /* Shard sizes: what Subversion makes, and the largest it can parse (int). */
 #define FSFS_DEFAULT_SHARD 1000
-#define FSFS_SHARD_MAX INT32_MAX
+#define FSFS_SHARD_MAX     INT32_MAX
 
 /* The lowest format number that has a layout option. */
 #define FSFS_FIRST_SHARDED 3

@@ -41,7 +41,8 @@ ids() {
     run diff -u <(grep -v '^#' tests/cases/corrupt.tsv) "$dir/found"
     assert_success
     # None of them is left out.
-    run diff <(cd "$CORPUS/corrupt" && ls ./*.tar.gz | sed 's|^\./||;s|\.tar\.gz$||') \
+    run diff <(find "$CORPUS/corrupt" -name '*.tar.gz' -printf '%f\n' | sort |
+        sed 's|\.tar\.gz$||') \
         <(cut -f 1 "$dir/found")
     assert_success
 }
