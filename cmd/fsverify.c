@@ -3,6 +3,7 @@
 // nothing.
 
 #include "cmd/cli.h"
+#include "cmd/outcome.h"
 
 #include "lib/mem.h"
 #include "lib/report_text.h"
@@ -162,7 +163,8 @@ static void print(struct cli *cli, const char *path, const char *format,
 	}
 }
 
-// An unfinished change is more than a finding: the run could not be whole.
+// An unfinished change is more than a finding, and what else there is to see
+// follows from it: the status is that of a run that failed.
 static int check_unfinished(struct cli *cli, struct fm_target *t)
 {
 	struct fm_txn_look look = {.state = FM_TXN_CLEAN};
@@ -176,9 +178,10 @@ static int check_unfinished(struct cli *cli, struct fm_target *t)
 	    look.state != FM_TXN_UNFINISHED)
 		return CLI_OK;
 	fm_err_set(&err, FM_E_UNFINISHED,
-		   "an unfinished change: finish it with `fsconvert --resume "
-		   "%s' or take it back with `fsconvert --undo %s'",
-		   t->path, t->path);
+		   "an unfinished change: finish it with: %s, or take it back "
+		   "with: %s",
+		   cli_quoted_command(&t->out, "fsconvert --resume", t->path),
+		   cli_quoted_command(&t->out, "fsconvert --undo", t->path));
 	return cli_complain(cli, t->path, &err);
 }
 
@@ -198,7 +201,8 @@ static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 		print_findings(t->path, &report);
 		status |= cli_fail(cli, t->path, &err);
 	} else {
-		status |= status_of(&report);
+		if (status == CLI_OK)
+			status = status_of(&report);
 		print(cli, t->path, t->format->name, &report, status);
 	}
 	fm_report_release(&report);

@@ -216,8 +216,10 @@ static void describe_journals(const struct fsfs *fs, struct fm_facts *f)
 		f->is_unfinished = true;
 		f->advice = NULL;
 		advise(f, "fsconvert --resume ", fs->path,
-		       " finishes the interrupted conversion, --undo takes "
-		       "it back");
+		       fm_arena_printf(f->out,
+				       " finishes the interrupted conversion, "
+				       "fsconvert --undo %s takes it back",
+				       fsfs_shell_word(fs->path, f->out)));
 	} else if (look.state == FM_TXN_RUNNING) {
 		text = "running";
 	}

@@ -161,3 +161,19 @@ load helper
     [ "$status" -ne 0 ]
     assert_output --partial archive
 }
+
+@test "an unfinished conversion: both commands, and status 8 alone" {
+    repo r 4 linear
+    fsconvert -q r
+    # The journal of the finished one, as if it had just begun.
+    mv r/db/fsmend/0001-layout.done r/db/fsmend/journal
+    for command in fsverify fsdetect 'fsconvert --layout=7'; do
+        run -8 --separate-stderr $command r
+        [[ "$output $stderr" == *'fsconvert --resume r'* ]]
+        [[ "$output $stderr" == *'fsconvert --undo r'* ]]
+    done
+    run fsconvert --resume r
+    assert_success
+    run fsverify -q r
+    assert_success
+}
