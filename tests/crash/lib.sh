@@ -31,7 +31,10 @@ crash_dir() {
 crash_shim() {
     SHIM=$CRASH_DIR/shim.so
     "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared -o "$SHIM" \
-        "$CRASH_TOP/tests/crash/shim.c" -ldl
+        "$CRASH_TOP/tests/crash/shim.c" -ldl || return
+    # The run-time library of a sanitizer insists on being the first.
+    PRELOAD="$(ldd "$BUILD/fsconvert" |
+        awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')$SHIM"
 }
 
 fail() {
@@ -50,7 +53,7 @@ under() {
     done
     shift
     {
-        env LD_PRELOAD="$SHIM" FSMEND_CRASH_ROOT="$repo" "${env[@]}" "$@" \
+        env LD_PRELOAD="$PRELOAD" FSMEND_CRASH_ROOT="$repo" "${env[@]}" "$@" \
             >"$POINT_DIR/out" 2>"$POINT_DIR/err"
     } 2>/dev/null
 }
