@@ -35,6 +35,11 @@ repo() {
     cp -a -- "$made" "$1"
 }
 
+# What looks for leaks does not work under strace.
+strace() {
+    ASAN_OPTIONS=detect_leaks=0 command strace "$@"
+}
+
 # same_tree DIR COMMAND...: it must not change anything, times included. Ends
 # with the status of the command.
 same_tree() {
