@@ -232,6 +232,9 @@ static int begin(struct cli_change *c, int root, const char *journals)
 		return settle(c, &look.journal, root, journals);
 	if (options.is_forget)
 		return forget(c, root, journals, &look);
+	if ((options.is_resume || options.is_undo) && !cli_options.is_dry_run &&
+	    fm_txn_tidy(root, journals, &err) != 0)
+		return cli_apply_fail(c, &err);
 	if (options.is_resume)
 		return nothing(c, "no interrupted conversion");
 	if (options.is_undo)

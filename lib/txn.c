@@ -331,6 +331,7 @@ int fm_txn_resume(struct fm_plan *plan, const struct fm_journal *journal,
 		rc = txn_journal_reopen(&t, err);
 	if (rc == 0 && plan->mode == FM_MODE_STEPS) {
 		rc = txn_steps_tidy(&t, err);
+		result->unfinished = rc != 0;
 		if (rc == 0)
 			rc = run_steps(&t, err);
 		finish(&t);

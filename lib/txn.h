@@ -94,6 +94,9 @@ int fm_txn_resume(struct fm_plan *plan, const struct fm_journal *journal,
 int fm_txn_undo(struct fm_plan *plan, const struct fm_journal *journal,
 		const struct fm_txn_options *opts, struct fm_txn_result *result,
 		struct fm_err *err);
+/* Nothing is unfinished, but a run that was killed before its journal was
+   complete may have left a trace: removes that. */
+int fm_txn_tidy(int root, const char *journals, struct fm_err *err);
 int fm_txn_forget(int root, const char *journals, unsigned *n_deleted,
 		  struct fm_err *err);
 

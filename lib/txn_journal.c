@@ -393,34 +393,55 @@ int fm_txn_read(int root, const char *journals, const char *name,
 	return rc;
 }
 
-int fm_txn_forget(int root, const char *journals, unsigned *n_deleted,
-		  struct fm_err *err)
+// Deletes every finished journal. n: how many.
+static int delete_done(struct txn *t, unsigned *n, struct fm_err *err)
+{
+	struct fm_txn_look look;
+	int rc;
+
+	for (;;) {
+		look = (struct fm_txn_look){0};
+		rc = scan_done(t->jdir, &look, &t->arena, err);
+		if (rc == 0 && look.newest)
+			rc = txn_unlink(t->jdir, look.newest, true, err);
+		if (rc != 0 || !look.newest)
+			return rc;
+		(*n)++;
+	}
+}
+
+static int tidy(int root, const char *journals, unsigned *n_deleted,
+		struct fm_err *err)
 {
 	struct fm_plan plan = {
 		.root = root, .journals = journals, .root_path = "the target"};
-	struct fm_txn_look look = {0};
 	struct txn t = {.plan = &plan, .jdir = -1, .jfd = -1};
-	int rc;
+	int rc = open_journals(root, journals, &t.jdir, err);
 
-	*n_deleted = 0;
-	rc = open_journals(root, journals, &t.jdir, err);
 	if (rc != 0 || t.jdir < 0)
 		return rc;
 	fm_close_fd(&t.jdir);
 	fm_arena_init(&t.arena);
 	rc = open_directory(&t, false, err);
-	while (rc == 0) {
-		look = (struct fm_txn_look){0};
-		rc = scan_done(t.jdir, &look, &t.arena, err);
-		if (rc != 0 || !look.newest)
-			break;
-		rc = txn_unlink(t.jdir, look.newest, true, err);
-		if (rc == 0)
-			(*n_deleted)++;
-	}
+	if (rc == 0)
+		rc = txn_unlink(t.jdir, JOURNAL_TEMP, false, err);
+	if (rc == 0 && n_deleted)
+		rc = delete_done(&t, n_deleted, err);
 	if (rc == 0)
 		rc = after_end(&t, err);
 	fm_close_fd(&t.jdir);
 	fm_arena_release(&t.arena);
 	return rc;
+}
+
+int fm_txn_forget(int root, const char *journals, unsigned *n_deleted,
+		  struct fm_err *err)
+{
+	*n_deleted = 0;
+	return tidy(root, journals, n_deleted, err);
+}
+
+int fm_txn_tidy(int root, const char *journals, struct fm_err *err)
+{
+	return tidy(root, journals, NULL, err);
 }

@@ -33,7 +33,8 @@ int txn_sync_fd(int fd)
 
 int txn_sync_dir(int fd, const char *name, struct fm_err *err)
 {
-	if (txn_sync_fd(fd) != 0)
+	// Some file systems cannot sync a directory, and say so.
+	if (txn_sync_fd(fd) != 0 && errno != EINVAL && errno != EOPNOTSUPP)
 		return fm_err_sys(err, errno, "cannot sync directory %s", name);
 	return 0;
 }

@@ -221,26 +221,37 @@ static int place_all(struct step *s, struct fm_err *err)
 	return rc;
 }
 
+// A step that is not in force leaves nothing. Whether it is, the pointer
+// says, not the error: a sync can fail when all is done.
+static void take_step_back(struct step *s)
+{
+	struct fm_err ignored;
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < s->plan->n_trees; i++)
+		(void)txn_remove_all(s->t->trees[i].live, TXN_UNIT, &ignored);
+	(void)txn_unlink(s->plan->root,
+			 txn_temp_name(s->t, s->plan->steps.pointer), false,
+			 &ignored);
+	if (read_pointer(s->plan, &now, &ignored) == 0 && now == s->at)
+		(void)drop_all(s, false, &ignored);
+}
+
 static int one_step(struct step *s, struct fm_err *err)
 {
-	struct fm_err second;
 	int rc = make_all(s, err);
 
 	if (rc == 0)
 		rc = place_all(s, err);
 	if (rc == 0)
 		rc = write_pointer(s, err);
+	if (rc != 0)
+		take_step_back(s);
 	txn_unlock_all(s->t);
-	if (rc == 0) {
-		s->t->result->moved++;
-		return drop_all(s, true, err);
-	}
-	// Not in force: what was made goes, what was placed is overlooked by
-	// readers and replaced by the next attempt.
-	for (size_t i = 0; i < s->plan->n_trees; i++)
-		if (txn_remove_all(s->t->trees[i].live, TXN_UNIT, &second))
-			break;
-	return rc;
+	if (rc != 0)
+		return rc;
+	s->t->result->moved++;
+	return drop_all(s, true, err);
 }
 
 int txn_steps(struct txn *t, struct fm_plan *plan, struct fm_err *err)
