@@ -45,7 +45,8 @@ int cli_reopen(struct fm_target *t, struct fm_err *err)
 // Returns how many problems there are, or a negative error.
 static int count_problems(struct cli_change *c, struct fm_err *err)
 {
-	struct fm_options opts = {.progress = c->cli->progress};
+	struct fm_options opts = {.jobs = c->cli->settings.jobs,
+				  .progress = c->cli->progress};
 	struct fm_report report;
 	int n;
 

@@ -41,6 +41,7 @@ static const struct poptOption table[] = {
 	 "leave out the checks before and after", NULL},
 	{"force", '\0', POPT_ARG_NONE, &options.is_force, 0,
 	 "replace an existing TARGET", NULL},
+	CLI_JOBS,
 	CLI_INCLUDE_SAFETY,
 	CLI_INCLUDE_SELECTION,
 	CLI_INCLUDE_OUTPUT,
@@ -84,6 +85,7 @@ static int check(struct cli *cli, struct fm_err *err)
 static struct fm_options wishes(const struct cli_change *c)
 {
 	return (struct fm_options){
+		.jobs = c->cli->settings.jobs,
 		.is_dry_run = cli_options.is_dry_run != 0,
 		.progress = c->cli->progress,
 		.layout = options.layout,

@@ -33,6 +33,7 @@ static const struct poptOption table[] = {
 	 "ID=LEVEL"},
 	{"strict", '\0', POPT_ARG_NONE, &options.is_strict, 0,
 	 "warnings count as problems", NULL},
+	CLI_JOBS,
 	CLI_INCLUDE_SELECTION,
 	CLI_INCLUDE_OUTPUT,
 	CLI_INCLUDE_HELP,
@@ -187,7 +188,8 @@ static int check_unfinished(struct cli *cli, struct fm_target *t)
 
 static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 {
-	struct fm_options opts = {.is_strict = options.is_strict != 0,
+	struct fm_options opts = {.jobs = cli->settings.jobs,
+				  .is_strict = options.is_strict != 0,
 				  .progress = cli->progress};
 	struct fm_report report;
 	struct fm_err err;

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_LOCK_WAIT = 10, MAX_LOCK_WAIT = 1000000 /* seconds */ };
+enum {
+	DEFAULT_LOCK_WAIT = 10,
+	MAX_LOCK_WAIT = 1000000, /* seconds */
+	MAX_JOBS = 4096,
+};
 
 struct cli_options cli_options;
 
@@ -164,7 +168,7 @@ static int check_shard(struct cli_settings *s, struct fm_err *err)
 
 int cli_options_check(struct cli_settings *s, struct fm_err *err)
 {
-	uint64_t seconds = DEFAULT_LOCK_WAIT;
+	uint64_t seconds = DEFAULT_LOCK_WAIT, jobs = 0;
 	int rc;
 
 	memset(s, 0, sizeof(*s));
@@ -187,6 +191,9 @@ int cli_options_check(struct cli_settings *s, struct fm_err *err)
 	if (rc == 0 && cli_options.lock_wait)
 		rc = cli_number("lock-wait", cli_options.lock_wait,
 				MAX_LOCK_WAIT, &seconds, err);
+	if (rc == 0 && cli_options.jobs)
+		rc = cli_number("jobs", cli_options.jobs, MAX_JOBS, &jobs, err);
+	s->jobs = (unsigned)jobs;
 	s->lock_wait_ms = (unsigned)seconds * 1000;
 	return rc;
 }
@@ -196,6 +203,7 @@ void cli_options_release(void)
 	free(cli_options.files_from);
 	free(cli_options.shard);
 	free(cli_options.format);
+	free(cli_options.jobs);
 	free(cli_options.progress);
 	free(cli_options.progress_fd);
 	free(cli_options.lock_wait);

@@ -21,6 +21,7 @@ struct cli_options {
 	/* Selection */
 	char *files_from, *shard, *format;
 	int is_null_separated, is_recursive;
+	char *jobs; /* of commands that have CLI_JOBS in their table */
 	/* Output */
 	int is_quiet, is_verbose, is_json;
 	char *progress, *progress_fd;
@@ -44,6 +45,13 @@ extern struct poptOption cli_help_table[];
 #define CLI_INCLUDE_SAFETY    CLI_INCLUDE(cli_safety_table, "Safety:")
 #define CLI_INCLUDE_HELP      CLI_INCLUDE(cli_help_table, "Help:")
 
+/* A row for the table of a command that can use several processors. */
+#define CLI_JOBS                                                               \
+	{                                                                      \
+		"jobs", 'j', POPT_ARG_STRING, &cli_options.jobs, 0,            \
+			"use N processors (default: all there are)", "N"       \
+	}
+
 /* What poptGetNextOpt returns for the rows of the help table. */
 enum cli_help_value {
 	CLI_HELP = 1,
@@ -56,6 +64,7 @@ enum cli_help_value {
 struct cli_settings {
 	const struct fm_format *format; /* --format, or NULL: probe */
 	uint64_t shard, n_shards;       /* n_shards 0: all targets */
+	unsigned jobs;                  /* --jobs, 0: all processors */
 	enum fm_progress_when progress;
 	int progress_fd;       /* -1: none given */
 	unsigned lock_wait_ms; /* --lock-wait */

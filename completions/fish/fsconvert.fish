@@ -9,6 +9,7 @@ complete -c fsconvert -l undo -d 'take back an interrupted conversion, or else t
 complete -c fsconvert -l forget -d 'delete the records that --undo needs'
 complete -c fsconvert -l no-proof -d 'leave out the checks before and after'
 complete -c fsconvert -l force -d 'replace an existing TARGET'
+complete -c fsconvert -l jobs -s j -x -d 'use N processors (default: all there are)'
 complete -c fsconvert -l dry-run -s n -d 'print what would be done, change nothing'
 complete -c fsconvert -l lock-wait -x -d 'wait so long for locks of others (default 10)'
 complete -c fsconvert -l files-from -r -F -d 'read targets from FILE (- is standard input), one a line'

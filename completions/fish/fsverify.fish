@@ -3,6 +3,7 @@ complete -c fsverify -l only -x -d 'make only checks whose id matches; may be re
 complete -c fsverify -l skip -x -d 'leave out checks whose id matches; may be repeated'
 complete -c fsverify -l severity -x -d 'change the severity of a check: note, warn, error or fatal'
 complete -c fsverify -l strict -d 'warnings count as problems'
+complete -c fsverify -l jobs -s j -x -d 'use N processors (default: all there are)'
 complete -c fsverify -l files-from -r -F -d 'read targets from FILE (- is standard input), one a line'
 complete -c fsverify -l null -s 0 -d 'targets in FILE end with a NUL byte'
 complete -c fsverify -l recursive -d 'take every target found below a directory'

@@ -73,6 +73,8 @@ fsverify --severity=fsfs.format.number r
 fsverify --severity=fsfs.format.number=bad r
 fsverify --severity=fsfs.no.such=warn r
 fsverify --layout=linear r
+fsverify --jobs=many r
+fsverify -j 5K r
 fsconvert --layout=0 r
 fsconvert --layout=many r
 fsconvert --mode=copy r
@@ -390,6 +392,20 @@ all/c/three: Subversion repository, FSFS"
     run fsverify --severity='fsfs.*=fatal' --severity='fsfs.*=note' r
     assert_success
     refute_output --partial '[fsfs.'
+}
+
+@test "--jobs changes nothing that is printed" {
+    repo r 8 4
+    rm r/db/revs/0/3 r/db/revs/1/5
+    run fsverify -v r
+    assert_failure 4
+    local n
+    for n in 1 2 7; do
+        assert_equal "$(fsverify -v --jobs=$n r || :)" "$output"
+        assert_equal "$(fsverify -v -j $n r || :)" "$output"
+    done
+    run fsconvert -n --jobs=2 --layout=3 r
+    assert_success
 }
 
 # --- signals ----------------------------------------------------------------
