@@ -202,6 +202,23 @@ void fm_text_summary(FILE *out, const char *target, const struct fm_report *r)
 	}
 }
 
+// What it takes, and whom it keeps waiting.
+static const char *cost(const struct fm_plan *p)
+{
+	switch (p->mode) {
+	case FM_MODE_LINK:
+		return "takes the space of directories only; writers wait for "
+		       "the switch alone";
+	case FM_MODE_RENAME:
+		return "takes the space of directories only; nobody can read "
+		       "or write while the files move";
+	case FM_MODE_COPY: return "takes the space of a copy; nobody waits";
+	case FM_MODE_STEPS: break;
+	}
+	return "takes the space of one directory that is made anew; writers "
+	       "wait a moment for each";
+}
+
 void fm_text_plan(FILE *out, const char *target, const char *verb,
 		  const struct fm_plan *p)
 {
@@ -217,5 +234,6 @@ void fm_text_plan(FILE *out, const char *target, const char *verb,
 		(void)fputc('\n', out);
 		fm_arena_reset(&tmp);
 	}
+	(void)fprintf(out, "  %s\n", cost(p));
 	fm_arena_release(&tmp);
 }
