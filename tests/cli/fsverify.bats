@@ -168,7 +168,9 @@ load helper
     # The journal of the finished one, as if it had just begun.
     mv r/db/fsmend/0001-layout.done r/db/fsmend/journal
     for command in fsverify fsdetect 'fsconvert --layout=7'; do
+        # shellcheck disable=SC2086 # words
         run -8 --separate-stderr $command r
+        # shellcheck disable=SC2154 # run sets it
         [[ "$output $stderr" == *'fsconvert --resume r'* ]]
         [[ "$output $stderr" == *'fsconvert --undo r'* ]]
     done
