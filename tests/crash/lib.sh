@@ -282,8 +282,8 @@ fault_point() {
     fault_state "$ever"
 }
 
-# fault_message ERRNO PATH [PATH]: the cause and one of the names.  A directory
-# that is synced for the sake of an entry may be called by that entry.
+# fault_message ERRNO PATH [PATH]: the cause, and one of the names or, where it
+# is a directory that was synced, the one above or below.
 fault_message() {
     local said path
     said=$(head -2 "$POINT_DIR/err" | tr '\n' ' ')
@@ -291,7 +291,7 @@ fault_message() {
         fail "does not name the cause: $said" || return
     for path in "${@:2}"; do
         [[ $said != *"${path##*/}"* ]] || return 0
-        [[ ${path##*/} != db || $said != *"sync directory rev"* ]] || return 0
+        [[ $said != *'sync directory rev'* ]] || return 0
     done
     fail "does not name ${*:2}: $said"
 }
