@@ -2,6 +2,7 @@
 // Single changes to the file system, each with an error that names the file.
 
 #include "lib/autofd.h"
+#include "lib/source.h"
 #include "lib/txn_impl.h"
 
 #include <errno.h>
@@ -218,8 +219,7 @@ int txn_write_all(int fd, const char *data, size_t len)
 int txn_create(int dirfd, const char *name, const char *data, size_t len,
 	       int likedir, const char *like, int *created, struct fm_err *err)
 {
-	FM_AUTOFD int from =
-		openat(likedir, like, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	FM_AUTOFD int from = fm_open_read(likedir, like);
 	FM_AUTOFD int fd = -1;
 	int sys;
 
@@ -251,13 +251,16 @@ int txn_write_new(int dirfd, const char *name, const char *data, size_t len,
 int txn_read_small(int dirfd, const char *name, struct fm_buf *out,
 		   struct fm_err *err)
 {
-	FM_AUTOFD int fd =
-		openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	FM_AUTOFD int fd = fm_open_read(dirfd, name);
+	struct stat st;
 	ssize_t n;
 
 	fm_buf_clear(out);
 	if (fd < 0)
 		return fm_err_sys(err, errno, "cannot open %s", name);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return fm_err_set(err, FM_E_FORMAT, "%s is not a regular file",
+				  name);
 	do {
 		fm_buf_reserve(out, 4096);
 		n = read(fd, out->data + out->len, 4096);

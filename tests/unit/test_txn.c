@@ -334,6 +334,23 @@ static void unfinished_journal_keeps_others_out(void **state)
 	end(&x);
 }
 
+// A fifo in its place must not make us wait for a writer.
+static void a_fifo_is_no_journal(void **state)
+{
+	struct fixture x;
+	struct fm_txn_look look;
+
+	(void)state;
+	begin(&x, 0);
+	assert_int_equal(mkdirat(x.dir, "journals", 0755), 0);
+	assert_int_equal(mkfifoat(x.dir, "journals/journal", 0644), 0);
+	assert_int_equal(
+		fm_txn_look(x.dir, "journals", &x.arena, &look, &x.err),
+		FM_E_FORMAT);
+	assert_non_null(strstr(x.err.msg, "not a regular file"));
+	end(&x);
+}
+
 static void records_are_counted_and_forgotten(void **state)
 {
 	struct fixture x;
@@ -456,6 +473,7 @@ int main(void)
 		cmocka_unit_test(a_held_lock_leaves_all_as_it_was),
 		cmocka_unit_test(an_alien_marker_is_never_replaced),
 		cmocka_unit_test(unfinished_journal_keeps_others_out),
+		cmocka_unit_test(a_fifo_is_no_journal),
 		cmocka_unit_test(records_are_counted_and_forgotten),
 		cmocka_unit_test(numbers_above_the_highest_come_along),
 		cmocka_unit_test(alien_names_are_refused),
