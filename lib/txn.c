@@ -283,8 +283,12 @@ static int run(struct txn *t, enum txn_marker marker, struct fm_err *err)
 static int run_steps(struct txn *t, struct fm_err *err)
 {
 	struct fm_err second;
-	int rc = txn_steps(t, t->plan, err);
+	int rc = 0;
 
+	for (size_t i = 0; i < t->plan->n_trees && t->is_fresh && rc == 0; i++)
+		rc = txn_refuse_name(t->trees[i].live, TXN_UNIT, err);
+	if (rc == 0)
+		rc = txn_steps(t, t->plan, err);
 	if (rc == 0)
 		rc = txn_journal_finish(t, err);
 	t->result->unfinished = rc != 0;

@@ -482,6 +482,22 @@ static int put_in_place(struct copy *c, struct fm_err *err)
 	return rc;
 }
 
+// A killed run leaves a marked directory under the temporary name. One that
+// is not marked, and not empty, is somebody's.
+static int clear_place(struct copy *c, struct fm_err *err)
+{
+	FM_AUTOFD int fd =
+		openat(c->to_dir, c->temp,
+		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct fm_err ignored;
+
+	if (fd >= 0 && txn_exists(fd, TXN_BUILT))
+		return txn_remove_all(c->to_dir, c->temp, err);
+	if (fd >= 0)
+		(void)txn_rmdir(c->to_dir, c->temp, false, &ignored);
+	return txn_refuse_name(c->to_dir, c->temp, err);
+}
+
 int txn_copy(struct txn *t, struct fm_err *err)
 {
 	struct copy c = {.t = t, .to_dir = -1, .top = -1, .root = -1};
@@ -493,16 +509,21 @@ int txn_copy(struct txn *t, struct fm_err *err)
 		rc = fm_err_sys(err, errno, "cannot read %s",
 				t->plan->root_path);
 	if (rc == 0)
-		rc = txn_remove_all(c.to_dir, c.temp, err);
+		rc = clear_place(&c, err);
 	if (rc == 0)
 		rc = txn_mkdir_like(c.to_dir, c.temp, t->plan->copy_from, err);
 	if (rc == 0) {
 		c.buffer = fm_alloc(2 * CHUNK);
 		rc = open_dir(c.to_dir, c.temp, &c.top, err);
 		if (rc == 0)
+			rc = txn_write_new(c.top, TXN_BUILT, "", 0,
+					   t->plan->root, t->plan->bound, err);
+		if (rc == 0)
 			rc = fill(&c, err);
 		if (rc == 0)
 			rc = put_in_place(&c, err);
+		if (rc == 0)
+			rc = txn_unlink(c.top, TXN_BUILT, true, err);
 		if (rc != 0 && txn_remove_all(c.to_dir, c.temp, &second) != 0)
 			fm_err_append(err, "; and %s stays: %s", c.temp,
 				      second.msg);

@@ -106,6 +106,8 @@ int txn_copy_attributes(int from, int to, const char *name, struct fm_err *err);
 int txn_read_small(int dirfd, const char *name, struct fm_buf *out,
 		   struct fm_err *err);
 bool txn_exists(int dirfd, const char *name);
+/* FM_E_UNSUPPORTED when a name that we are about to make is taken. */
+int txn_refuse_name(int dirfd, const char *name, struct fm_err *err);
 /* Temporary name of a small file: ".fsmend-tmp-" and its path, '/' as '-'. */
 const char *txn_temp_name(struct txn *t, const char *path);
 

@@ -284,6 +284,17 @@ bool txn_exists(int dirfd, const char *name)
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+// Nothing is unfinished, so a name of ours that is there is not ours.
+int txn_refuse_name(int dirfd, const char *name, struct fm_err *err)
+{
+	if (!txn_exists(dirfd, name))
+		return 0;
+	return fm_err_set(err, FM_E_UNSUPPORTED,
+			  "%s is there already and belongs to no conversion: "
+			  "move it away first",
+			  name);
+}
+
 const char *txn_temp_name(struct txn *t, const char *path)
 {
 	char *name = fm_arena_printf(&t->arena, TXN_PREFIX "tmp-%s", path);

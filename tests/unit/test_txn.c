@@ -334,6 +334,32 @@ static void unfinished_journal_keeps_others_out(void **state)
 	end(&x);
 }
 
+// What lies under a name of the layer's, with no journal, is somebody's.
+static void names_that_are_taken_are_left_alone(void **state)
+{
+	static const char *const names[] = {".fsmend-a", "b/.fsmend-stage"};
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < FM_ARRAY_SIZE(names); i++) {
+		for (size_t m = 0; m < FM_ARRAY_SIZE(modes); m++) {
+			struct fixture x;
+
+			begin(&x, 0);
+			make_plan(&x, modes[m], 0, 4);
+			assert_int_equal(mkdirat(x.dir, names[i], 0755), 0);
+			(void)snprintf(path, sizeof(path), "%s/keep", names[i]);
+			write_file(x.dir, path, "mine");
+			if (fm_txn_apply(&x.plan, &x.opts, &x.result, &x.err))
+				assert_int_equal(x.err.code, FM_E_UNSUPPORTED);
+			else
+				assert_int_equal(i + m, 1);
+			assert_text(&x, path, "mine");
+			end(&x);
+		}
+	}
+}
+
 // A fifo in its place must not make us wait for a writer.
 static void a_fifo_is_no_journal(void **state)
 {
@@ -473,6 +499,7 @@ int main(void)
 		cmocka_unit_test(a_held_lock_leaves_all_as_it_was),
 		cmocka_unit_test(an_alien_marker_is_never_replaced),
 		cmocka_unit_test(unfinished_journal_keeps_others_out),
+		cmocka_unit_test(names_that_are_taken_are_left_alone),
 		cmocka_unit_test(a_fifo_is_no_journal),
 		cmocka_unit_test(records_are_counted_and_forgotten),
 		cmocka_unit_test(numbers_above_the_highest_come_along),
