@@ -155,6 +155,11 @@ int fm_journal_decode(const char *data, size_t len, struct fm_arena *out,
 	return check_first(j, err);
 }
 
+struct fm_journal_field fm_journal_string(const char *s)
+{
+	return (struct fm_journal_field){s, strlen(s)};
+}
+
 const char *fm_journal_text(const struct fm_journal_record *r, size_t i)
 {
 	return r && i < r->n_fields ? r->field[i].data : "";

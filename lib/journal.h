@@ -64,6 +64,8 @@ const struct fm_journal_record *fm_journal_find(const struct fm_journal *j,
 						const char *word,
 						const char *key);
 
+struct fm_journal_field fm_journal_string(const char *s);
+
 /* Text of field i ("" when absent); value of a note, or NULL. */
 const char *fm_journal_text(const struct fm_journal_record *r, size_t i);
 const char *fm_journal_note(const struct fm_journal *j, const char *key);

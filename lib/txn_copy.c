@@ -32,15 +32,6 @@ struct copy {
 	char *buffer;          /* two chunks */
 };
 
-static int open_dir(int dirfd, const char *name, int *fd, struct fm_err *err)
-{
-	*fd = openat(dirfd, name,
-		     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*fd < 0)
-		return fm_err_sys(err, errno, "cannot open directory %s", name);
-	return 0;
-}
-
 static int copy_bytes(struct copy *c, int from, int to, const char *name,
 		      struct fm_err *err)
 {
@@ -158,7 +149,7 @@ static int copy_tree(struct copy *c, struct txn_tree *tree, struct fm_err *err)
 	int rc = txn_mkdir_like(c->root, tree->plan->name, tree->live, err);
 
 	if (rc == 0)
-		rc = open_dir(c->root, tree->plan->name, &top, err);
+		rc = txn_open_dir(c->root, tree->plan->name, &top, err);
 	to.top = top;
 	for (uint64_t n = 0; n <= t->highest && rc == 0; n++) {
 		rc = fm_cancel_check(err);
@@ -249,7 +240,7 @@ static int copy_entry(struct copy *c, int from, int to, const char *name,
 		return copy_open(c, source, to, name, err);
 	rc = txn_mkdir_like(to, name, source, err);
 	if (rc == 0 && !(is_root && is_in(p->hollow, p->n_hollow, name))) {
-		rc = open_dir(to, name, &target, err);
+		rc = txn_open_dir(to, name, &target, err);
 		if (rc == 0)
 			rc = copy_dir(c, source, target, depth + 1, err);
 	}
@@ -346,7 +337,7 @@ static int write_files(struct copy *c, const struct fm_buf *bound,
 			 !txn_exists(c->root, f->path)) {
 			FM_AUTOFD int like = -1;
 
-			rc = open_dir(p->root, f->like, &like, err);
+			rc = txn_open_dir(p->root, f->like, &like, err);
 			if (rc == 0)
 				rc = txn_mkdir_like(c->root, f->path, like,
 						    err);
@@ -514,7 +505,7 @@ int txn_copy(struct txn *t, struct fm_err *err)
 		rc = txn_mkdir_like(c.to_dir, c.temp, t->plan->copy_from, err);
 	if (rc == 0) {
 		c.buffer = fm_alloc(2 * CHUNK);
-		rc = open_dir(c.to_dir, c.temp, &c.top, err);
+		rc = txn_open_dir(c.to_dir, c.temp, &c.top, err);
 		if (rc == 0)
 			rc = txn_write_new(c.top, TXN_BUILT, "", 0,
 					   t->plan->root, t->plan->bound, err);

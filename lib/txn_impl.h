@@ -77,8 +77,8 @@ struct txn {
 /* -- txn_ops.c: every function names the file in its error -- */
 
 double txn_now(void); /* seconds, monotonic */
+int txn_open_dir(int dirfd, const char *name, int *fd, struct fm_err *err);
 int txn_sync_dir(int fd, const char *name, struct fm_err *err);
-int txn_sync_name(int dirfd, const char *name, struct fm_err *err);
 int txn_rename(int fromdir, const char *from, int todir, const char *to,
 	       struct fm_err *err);
 /* sys (may be NULL) tells ENOENT and EEXIST apart without an error text. */

@@ -26,11 +26,6 @@
 
 enum { RETRY_MS = 20 };
 
-static struct fm_journal_field text(const char *s)
-{
-	return (struct fm_journal_field){s, strlen(s)};
-}
-
 static const char *number(struct txn *t, uint64_t n)
 {
 	return fm_arena_printf(&t->arena, "%" PRIu64, n);
@@ -48,40 +43,40 @@ static void first_block(struct txn *t, struct fm_buf *b)
 	const struct fm_plan *p = t->plan;
 	struct fm_journal_field f[5];
 
-	f[0] = text("fsmend-journal");
-	f[1] = text(number(t, FM_JOURNAL_VERSION));
-	f[2] = text(FM_VERSION);
+	f[0] = fm_journal_string("fsmend-journal");
+	f[1] = fm_journal_string(number(t, FM_JOURNAL_VERSION));
+	f[2] = fm_journal_string(FM_VERSION);
 	add_line(b, 3, f);
-	f[0] = text("begin");
-	f[1] = text(p->operation);
-	f[2] = text(mode[p->mode]);
+	f[0] = fm_journal_string("begin");
+	f[1] = fm_journal_string(p->operation);
+	f[2] = fm_journal_string(mode[p->mode]);
 	add_line(b, 3, f);
 	for (size_t i = 0; i < p->n_notes; i++) {
-		f[0] = text("note");
-		f[1] = text(p->notes[i].key);
-		f[2] = text(p->notes[i].value);
+		f[0] = fm_journal_string("note");
+		f[1] = fm_journal_string(p->notes[i].key);
+		f[2] = fm_journal_string(p->notes[i].value);
 		add_line(b, 3, f);
 	}
 	if (p->undoes) {
-		f[0] = text("note");
-		f[1] = text("undoes");
-		f[2] = text(p->undoes);
+		f[0] = fm_journal_string("note");
+		f[1] = fm_journal_string("undoes");
+		f[2] = fm_journal_string(p->undoes);
 		add_line(b, 3, f);
 	}
-	f[0] = text("marker");
-	f[1] = text(p->marker);
+	f[0] = fm_journal_string("marker");
+	f[1] = fm_journal_string(p->marker);
 	f[2] = p->old_marker;
 	f[3] = p->new_marker;
 	f[4] = p->guard;
 	add_line(b, 5, f);
 	for (size_t i = 0; i < p->n_trees; i++) {
-		f[0] = text("tree");
-		f[1] = text(p->trees[i].name);
-		f[2] = text(number(t, p->trees[i].from));
-		f[3] = text(number(t, p->trees[i].to));
+		f[0] = fm_journal_string("tree");
+		f[1] = fm_journal_string(p->trees[i].name);
+		f[2] = fm_journal_string(number(t, p->trees[i].from));
+		f[3] = fm_journal_string(number(t, p->trees[i].to));
 		add_line(b, 4, f);
 	}
-	f[0] = text("ready");
+	f[0] = fm_journal_string("ready");
 	add_line(b, 1, f);
 }
 
@@ -249,7 +244,8 @@ int txn_journal_add(struct txn *t, const struct fm_journal_field *f, size_t n,
 
 int txn_journal_phase(struct txn *t, const char *name, struct fm_err *err)
 {
-	struct fm_journal_field f[2] = {text("phase"), text(name)};
+	struct fm_journal_field f[2] = {fm_journal_string("phase"),
+					fm_journal_string(name)};
 
 	return txn_journal_add(t, f, 2, err);
 }

@@ -40,14 +40,13 @@ int txn_sync_dir(int fd, const char *name, struct fm_err *err)
 	return 0;
 }
 
-int txn_sync_name(int dirfd, const char *name, struct fm_err *err)
+int txn_open_dir(int dirfd, const char *name, int *fd, struct fm_err *err)
 {
-	FM_AUTOFD int fd = openat(
-		dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
+	*fd = openat(dirfd, name,
+		     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0)
 		return fm_err_sys(err, errno, "cannot open directory %s", name);
-	return txn_sync_dir(fd, name, err);
+	return 0;
 }
 
 int txn_rename(int fromdir, const char *from, int todir, const char *to,

@@ -62,15 +62,6 @@ static int write_pointer(struct step *s, struct fm_err *err)
 	return rc ? rc : txn_sync_dir(p->root, p->root_path, err);
 }
 
-static int open_dir(int dirfd, const char *name, int *fd, struct fm_err *err)
-{
-	*fd = openat(dirfd, name,
-		     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*fd < 0)
-		return fm_err_sys(err, errno, "cannot open directory %s", name);
-	return 0;
-}
-
 // The directory whose mode and owner the new one takes, and a file in it
 // whose owner new files take.
 static int open_like(struct step *s, size_t i, const char *gone, int *dir,
@@ -78,8 +69,8 @@ static int open_like(struct step *s, size_t i, const char *gone, int *dir,
 {
 	int live = s->t->trees[i].live;
 
-	return open_dir(live, gone && txn_exists(live, gone) ? gone : ".", dir,
-			err);
+	return txn_open_dir(live, gone && txn_exists(live, gone) ? gone : ".",
+			    dir, err);
 }
 
 static int make(struct step *s, size_t i, const char *made, const char *gone,
@@ -93,13 +84,13 @@ static int make(struct step *s, size_t i, const char *made, const char *gone,
 	if (rc == 0)
 		rc = txn_mkdir_like(tree->live, TXN_UNIT, tree->live, err);
 	if (rc == 0)
-		rc = open_dir(tree->live, TXN_UNIT, &unit, err);
+		rc = txn_open_dir(tree->live, TXN_UNIT, &unit, err);
 	if (rc == 0)
 		rc = open_like(s, i, gone, &like, err);
 	if (rc == 0)
 		rc = txn_mkdir_like(unit, made, like, err);
 	if (rc == 0)
-		rc = open_dir(unit, made, &dir, err);
+		rc = txn_open_dir(unit, made, &dir, err);
 	stage = (struct fm_stage){dir, like};
 	if (rc == 0)
 		rc = s->plan->steps.build(s->plan, i, s->at, &stage, err);
@@ -118,7 +109,7 @@ static int place(struct step *s, size_t i, const char *made, struct fm_err *err)
 {
 	struct txn_tree *tree = &s->t->trees[i];
 	FM_AUTOFD int unit = -1;
-	int rc = open_dir(tree->live, TXN_UNIT, &unit, err);
+	int rc = txn_open_dir(tree->live, TXN_UNIT, &unit, err);
 	int sys = 0;
 
 	if (rc != 0)
@@ -149,7 +140,7 @@ static int drop(struct step *s, size_t i, const char *gone, struct fm_err *err)
 		return txn_remove_all(tree->live, gone, err);
 	if (k > 0 || tree->plan->n_loose == 0)
 		return txn_tree_remove(s->t, tree->live, gone, UINT64_MAX, err);
-	rc = open_dir(tree->live, gone, &dir, err);
+	rc = txn_open_dir(tree->live, gone, &dir, err);
 	for (uint64_t n = tree->plan->n_loose; rc == 0 && n < s->plan->steps.by;
 	     n++) {
 		char name[FM_NUM_PATH];

@@ -22,11 +22,6 @@
 static const char kind_none[] = "none", kind_file[] = "file",
 		  kind_dir[] = "dir";
 
-static struct fm_journal_field text(const char *s)
-{
-	return (struct fm_journal_field){s, strlen(s)};
-}
-
 static bool same_bytes(const struct fm_journal_field *f, const struct fm_buf *b)
 {
 	return f->len == b->len &&
@@ -171,7 +166,8 @@ static int save_one(struct txn *t, const struct fm_plan_file *f,
 		    struct fm_err *err)
 {
 	const struct fm_journal_record *before = NULL;
-	struct fm_journal_field field[5] = {text("save"), text(f->path)};
+	struct fm_journal_field field[5] = {fm_journal_string("save"),
+					    fm_journal_string(f->path)};
 	struct fm_buf now = FM_BUF_INIT;
 	enum txn_marker marker;
 	const char *kind;
@@ -184,7 +180,7 @@ static int save_one(struct txn *t, const struct fm_plan_file *f,
 	if (rc == 0 && marker == TXN_GUARD && t->journal)
 		before = fm_journal_find(t->journal, "save", f->path);
 	if (rc == 0) {
-		field[2] = before ? before->field[2] : text(kind);
+		field[2] = before ? before->field[2] : fm_journal_string(kind);
 		field[3] = before ? before->field[3]
 				  : (struct fm_journal_field){fm_buf_text(&now),
 							      now.len};

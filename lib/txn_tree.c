@@ -14,15 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_dir(int dirfd, const char *name, int *fd, struct fm_err *err)
-{
-	*fd = openat(dirfd, name,
-		     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*fd < 0)
-		return fm_err_sys(err, errno, "cannot open directory %s", name);
-	return 0;
-}
-
 // The tree itself may be a symbolic link, followed once, here: the new tree
 // then belongs beside the directory it leads to.
 static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
@@ -37,7 +28,7 @@ static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 		return fm_err_sys(err, errno, "cannot find %s", name);
 	if (!S_ISLNK(st.st_mode)) {
 		tree->base = fm_arena_strdup(&t->arena, name);
-		return open_dir(t->plan->root, ".", &tree->parent, err);
+		return txn_open_dir(t->plan->root, ".", &tree->parent, err);
 	}
 	n = snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", t->plan->root,
 		     name);
@@ -50,7 +41,7 @@ static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 				  real);
 	tree->base = fm_arena_strdup(&t->arena, slash + 1);
 	*slash = '\0';
-	return open_dir(AT_FDCWD, real[0] ? real : "/", &tree->parent, err);
+	return txn_open_dir(AT_FDCWD, real[0] ? real : "/", &tree->parent, err);
 }
 
 int txn_tree_open(struct txn *t, struct txn_tree *tree,
@@ -63,7 +54,7 @@ int txn_tree_open(struct txn *t, struct txn_tree *tree,
 	if (find_parent(t, tree, err) != 0)
 		return err->code;
 	tree->stage = fm_arena_printf(&t->arena, TXN_PREFIX "%s", tree->base);
-	if (open_dir(tree->parent, tree->base, &tree->live, err) != 0)
+	if (txn_open_dir(tree->parent, tree->base, &tree->live, err) != 0)
 		return err->code;
 	if (fstat(tree->live, &st) != 0)
 		return fm_err_sys(err, errno, "cannot read %s", plan->name);
@@ -101,7 +92,7 @@ int txn_dir_of(struct txn_dirs *d, uint64_t n, bool make, int *fd,
 		fm_num_path(0, k, name);
 		if (make && txn_mkdir_like(d->top, name, d->top, err) != 0)
 			return err->code;
-		if (open_dir(d->top, name, &d->fd, err) != 0)
+		if (txn_open_dir(d->top, name, &d->fd, err) != 0)
 			return err->code;
 		d->current = k;
 	}
@@ -285,7 +276,7 @@ int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 
 	if (!txn_exists(dirfd, name))
 		return 0;
-	if (open_dir(dirfd, name, &fd, err) != 0)
+	if (txn_open_dir(dirfd, name, &fd, err) != 0)
 		return err->code;
 	is_shard = fm_num_parse(name, &k);
 	do {
