@@ -189,7 +189,6 @@ static int check_unfinished(struct cli *cli, struct fm_target *t)
 static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 {
 	struct fm_options opts = {.jobs = cli->settings.jobs,
-				  .is_strict = options.is_strict != 0,
 				  .progress = cli->progress};
 	struct fm_report report;
 	struct fm_err err;

@@ -39,12 +39,10 @@ struct fm_bid {
 struct fm_options {
 	unsigned jobs; /* 0: number of processors */
 	bool is_full;  /* --full: exact instead of sampled */
-	bool is_strict;
 	bool is_dry_run;
 	struct fm_progress *progress; /* may be NULL */
 	/* conversion */
-	const char *layout;        /* --layout, or NULL */
-	const char *target_format; /* --fsfs-format, or NULL */
+	const char *layout; /* --layout, or NULL */
 	enum fm_mode mode;
 	bool packs, unpacks; /* --pack, --unpack */
 	bool is_stopped;     /* --servers-stopped */

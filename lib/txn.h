@@ -63,12 +63,6 @@ struct fm_txn_options {
 	unsigned lock_wait_ms;
 	struct fm_progress *progress;
 	bool no_proof; /* nothing beyond identity is compared */
-	/*
-	 * Checks the new state before the marker is switched (NULL: none).
-	 * trees[i] is the new tree i, open. Returns 0 to go on.
-	 */
-	int (*before_switch)(void *ctx, const int *trees, struct fm_err *err);
-	void *ctx;
 };
 
 /* What was done, for -v and for the summary. */
