@@ -50,6 +50,7 @@ struct txn_tree {
 	struct timespec times[2]; /* of it, when all began */
 	int staged;               /* the new tree, open; -1 */
 	bool is_exchanged; /* the live name already leads to the new tree */
+	uint64_t count;    /* of numbers that lie in it, 0 when not counted */
 	uint64_t n;        /* numbers [0, n) are staged */
 	uint64_t proved;   /* numbers [0, proved) have their inode in ino */
 	uint64_t *ino;     /* of staged files by number, cap entries */

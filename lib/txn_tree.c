@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BOUND_SLACK = 10000 };
+
 // The tree itself may be a symbolic link, followed once, here: the new tree
 // then belongs beside the directory it leads to.
 static int find_parent(struct txn *t, struct txn_tree *tree, struct fm_err *err)
@@ -154,11 +156,18 @@ int txn_tree_times(struct txn_tree *tree, struct fm_err *err)
 	return rc;
 }
 
+struct name_ctx {
+	const struct txn *t;
+	uint64_t count;
+};
+
 static int check_name(void *ctx, const struct fm_num_entry *e,
 		      struct fm_err *err)
 {
-	const struct txn *t = ctx;
-	const char *junk = t->plan->junk;
+	struct name_ctx *c = ctx;
+	const char *junk = c->t->plan->junk;
+
+	c->count += e->is_number && e->type == DT_REG;
 
 	if (e->is_number &&
 	    (e->type == DT_REG || (e->type == DT_DIR && !e->is_in_shard)))
@@ -178,8 +187,11 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 
 int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 {
-	if (fm_num_walk(tree->live, check_name, t, err) != 0)
+	struct name_ctx c = {.t = t};
+
+	if (fm_num_walk(tree->live, check_name, &c, err) != 0)
 		return fm_err_prefix(err, "%s/", tree->plan->name);
+	tree->count = c.count;
 	return 0;
 }
 
@@ -296,6 +308,24 @@ int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 			  stays[0] ? stays : "another file");
 }
 
+// Memory and loops follow the bound: it must not be far above what is there.
+// (Others may commit between the count and now.)
+static int check_bound(const struct txn *t, uint64_t highest,
+		       struct fm_err *err)
+{
+	for (size_t i = 0; i < t->plan->n_trees; i++) {
+		const struct txn_tree *tree = &t->trees[i];
+
+		if (tree->count && highest / 2 > tree->count + BOUND_SLACK)
+			return fm_err_set(err, FM_E_FORMAT,
+					  "%s says %" PRIu64 ", but %s has "
+					  "only %" PRIu64 " files",
+					  t->plan->bound, highest,
+					  tree->plan->name, tree->count);
+	}
+	return 0;
+}
+
 int txn_read_bound(struct txn *t, uint64_t *highest, struct fm_err *err)
 {
 	struct fm_buf b = FM_BUF_INIT;
@@ -316,5 +346,5 @@ int txn_read_bound(struct txn *t, uint64_t *highest, struct fm_err *err)
 				"%s does not begin with a number",
 				t->plan->bound);
 	fm_buf_release(&b);
-	return rc;
+	return rc ? rc : check_bound(t, *highest, err);
 }

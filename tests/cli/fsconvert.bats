@@ -131,3 +131,16 @@ load helper
     assert_success
     assert_output --partial 'Has it open now: sleep (pid '
 }
+
+@test "an absurd youngest revision is refused at once, unchecked too" {
+    repo x 4 4
+    for young in 4294967296 2147483647; do
+        chmod u+w x/db/current
+        echo $young >x/db/current
+        for mode in link rename; do
+            run -8 timeout 20 fsconvert --no-proof --mode=$mode --layout=7 x
+            assert_output --partial 'but revs has only 9 files'
+        done
+    done
+    assert_not_exists x/db/fsmend
+}
