@@ -168,10 +168,9 @@ bench_tool timed
 if [ ! -f "$BENCH_DIR/flat-$revs.ready" ]; then
     bench_note "making a flat repository of $revs revisions"
     "$here/flat.sh" "$repo" "$revs" ${BENCH_SPARSE:+sparse}
-    touch "$BENCH_DIR/flat-$revs.ready"
 fi
-# Anything that stops half way leaves a repository not worth keeping.
-trap 'rm -f "$BENCH_DIR/flat-$revs.ready"' ERR INT TERM
+# Whatever stops half way leaves a repository not worth keeping.
+rm -f "$BENCH_DIR/flat-$revs.ready"
 bench_say revisions "$revs" revisions
 save_small
 detect
@@ -190,4 +189,5 @@ dump_load default
 bench_limit dump-load.default.per-convert \
     "$(bench_ratio "$dump_load_s" "$ours")" 100 ratio min
 rm -rf "$work"
+touch "$BENCH_DIR/flat-$revs.ready"
 exit "$broken"
