@@ -380,6 +380,30 @@ static int refuse_inside(struct copy *c, struct fm_err *err)
 			  c->t->plan->copy_to);
 }
 
+// What stands there may be replaced, but not the source itself, under whatever
+// name, nor a link: whatever that leads to is not ours to judge.
+static int refuse_existing(struct copy *c, struct fm_err *err)
+{
+	struct stat source, there;
+
+	if (fstatat(c->to_dir, c->name, &there, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT
+			       ? 0
+			       : fm_err_sys(err, errno, "cannot read %s",
+					    c->t->plan->copy_to);
+	if (fstat(c->t->plan->copy_from, &source) != 0)
+		return fm_err_sys(err, errno, "cannot read the source");
+	if (there.st_ino == source.st_ino && there.st_dev == source.st_dev)
+		return fm_err_set(err, FM_E_USAGE, "%s is the source itself",
+				  c->t->plan->copy_to);
+	if (!S_ISDIR(there.st_mode))
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "%s is not a directory: --force replaces "
+				  "only repositories",
+				  c->t->plan->copy_to);
+	return 0;
+}
+
 static int find_place(struct copy *c, struct fm_err *err)
 {
 	char *path = fm_arena_strdup(&c->t->arena, c->t->plan->copy_to);
@@ -408,6 +432,8 @@ static int find_place(struct copy *c, struct fm_err *err)
 		return fm_err_set(err, FM_E_UNSUPPORTED,
 				  "%s exists already: --force replaces it",
 				  c->t->plan->copy_to);
+	if (refuse_existing(c, err) != 0)
+		return err->code;
 	return refuse_inside(c, err);
 }
 

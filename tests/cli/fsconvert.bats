@@ -144,3 +144,26 @@ load helper
     done
     assert_not_exists x/db/fsmend
 }
+
+@test "--force never replaces the source, nor a link" {
+    repo x 2 linear
+    repo y 2 linear
+    ln -s y link
+    ln -s nowhere dangling
+    ln -s x self
+    repo_times x >before
+    for target in x ./x/ x/../x; do
+        run -16 fsconvert --force x "$target"
+        assert_output --partial 'is the source itself'
+    done
+    for target in link dangling self; do
+        run -8 fsconvert --force x "$target"
+        assert_output --partial 'is not a directory'
+        [ -L "$target" ]
+    done
+    repo_times x >after
+    run diff before after
+    assert_success
+    run find . -name '.fsmend*'
+    refute_output
+}
