@@ -283,12 +283,8 @@ static int run(struct txn *t, enum txn_marker marker, struct fm_err *err)
 static int run_steps(struct txn *t, struct fm_err *err)
 {
 	struct fm_err second;
-	int rc = 0;
+	int rc = txn_steps(t, t->plan, err);
 
-	for (size_t i = 0; i < t->plan->n_trees && t->is_fresh && rc == 0; i++)
-		rc = txn_refuse_name(t->trees[i].live, TXN_UNIT, err);
-	if (rc == 0)
-		rc = txn_steps(t, t->plan, err);
 	if (rc == 0)
 		rc = txn_journal_finish(t, err);
 	t->result->unfinished = rc != 0;
@@ -296,6 +292,21 @@ static int run_steps(struct txn *t, struct fm_err *err)
 	    txn_journal_discard(t, &second) == 0)
 		t->result->unfinished = false;
 	return rc;
+}
+
+// Before the journal: what it would make its own must not be somebody's.
+static int check_names(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	switch (t->plan->mode) {
+	case FM_MODE_STEPS: return txn_refuse_name(tree->live, TXN_UNIT, err);
+	case FM_MODE_LINK:
+		if (txn_refuse_name(tree->parent, tree->stage, err) != 0)
+			return err->code;
+		break;
+	case FM_MODE_RENAME:
+	case FM_MODE_COPY: break;
+	}
+	return txn_tree_check(t, tree, err);
 }
 
 int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
@@ -306,8 +317,7 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 
 	t.is_fresh = true;
 	for (size_t i = 0; i < plan->n_trees && rc == 0; i++)
-		if (plan->mode != FM_MODE_STEPS)
-			rc = txn_tree_check(&t, &t.trees[i], err);
+		rc = check_names(&t, &t.trees[i], err);
 	if (rc == 0 && plan->mode == FM_MODE_COPY) {
 		rc = txn_copy(&t, err);
 		finish(&t);

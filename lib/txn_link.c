@@ -217,12 +217,10 @@ static int carry_rest(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 
 // Makes or finds the stage of one tree. Its marker tells the new tree from
 // the old one whatever their names are at the time.
-static int open_stage(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+static int open_stage(struct txn_tree *tree, struct fm_err *err)
 {
 	FM_AUTOFD int marker = -1;
 
-	if (t->is_fresh && txn_refuse_name(tree->parent, tree->stage, err))
-		return err->code;
 	if (txn_mkdir_like(tree->parent, tree->stage, tree->live, err) != 0)
 		return err->code;
 	tree->staged = openat(tree->parent, tree->stage,
@@ -292,7 +290,7 @@ int txn_link_build(struct txn *t, struct fm_err *err)
 			continue;
 		rc = refuse_mount(&t->trees[i], err);
 		if (rc == 0)
-			rc = open_stage(t, &t->trees[i], err);
+			rc = open_stage(&t->trees[i], err);
 		if (rc == 0)
 			rc = build_tree(t, &t->trees[i], highest + 1, err);
 		if (rc == 0)

@@ -355,6 +355,11 @@ static void names_that_are_taken_are_left_alone(void **state)
 			else
 				assert_int_equal(i + m, 1);
 			assert_text(&x, path, "mine");
+			/* Refused before a journal could be resumed. */
+			if (x.err.code)
+				assert_int_equal(
+					faccessat(x.dir, "journals", F_OK, 0),
+					-1);
 			end(&x);
 		}
 	}
