@@ -113,6 +113,10 @@ struct fm_plan {
 	struct fm_plan_note notes[FM_PLAN_MAX_NOTES];
 	size_t n_notes;
 
+	/* Every path that .files may ever name: what a journal says beyond
+	   that is not believed. */
+	const char *const *file_names;
+	size_t n_file_names;
 	/* Recomputes .files from what lies there; called under the locks. */
 	int (*settle)(struct fm_plan *plan, struct fm_err *err);
 	void *ctx; /* of settle, owned by the format */

@@ -201,6 +201,54 @@ int txn_journal_load(struct txn *t, struct fm_err *err)
 	return rc;
 }
 
+// "0007-layout.done" gives 7, any other name 0.
+static unsigned done_number(const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(DONE_SUFFIX);
+	char *end;
+	unsigned long n;
+
+	if (len <= suffix || strcmp(name + len - suffix, DONE_SUFFIX) != 0)
+		return 0;
+	n = strtoul(name, &end, 10);
+	return end != name && *end == '-' && n < 1000000 ? (unsigned)n : 0;
+}
+
+// A checksum keeps accidents out, not malice: whoever owns the target can write
+// a journal, and root may be the one who undoes it. So only the names that the
+// format itself would plan are believed.
+static bool is_own_name(const struct txn *t, const char *name)
+{
+	for (size_t i = 0; i < t->plan->n_file_names; i++)
+		if (strcmp(name, t->plan->file_names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int check_names(const struct txn *t, struct fm_err *err)
+{
+	const char *undoes = t->plan->undoes;
+
+	for (const struct fm_journal_record *r = t->journal->first; r;
+	     r = r->next) {
+		const char *name = fm_journal_text(r, 1);
+
+		if (strcmp(fm_journal_text(r, 0), "save") != 0)
+			continue;
+		if (r->n_fields != 5 || strlen(name) != r->field[1].len ||
+		    !is_own_name(t, name))
+			return fm_err_set(err, FM_E_FORMAT,
+					  "the journal names %s, which no "
+					  "conversion changes",
+					  name);
+	}
+	if (undoes && (strchr(undoes, '/') || done_number(undoes) == 0))
+		return fm_err_set(err, FM_E_FORMAT,
+				  "the journal names %s, which is no record",
+				  undoes);
+	return 0;
+}
+
 int txn_journal_reopen(struct txn *t, struct fm_err *err)
 {
 	struct fm_buf b = FM_BUF_INIT;
@@ -208,6 +256,8 @@ int txn_journal_reopen(struct txn *t, struct fm_err *err)
 
 	if (rc == 0)
 		rc = txn_journal_load(t, err);
+	if (rc == 0)
+		rc = check_names(t, err);
 	if (rc == 0)
 		rc = txn_read_small(t->jdir, TXN_JOURNAL, &b, err);
 	if (rc == 0)
@@ -248,19 +298,6 @@ int txn_journal_phase(struct txn *t, const char *name, struct fm_err *err)
 					fm_journal_string(name)};
 
 	return txn_journal_add(t, f, 2, err);
-}
-
-// "0007-layout.done" gives 7, any other name 0.
-static unsigned done_number(const char *name)
-{
-	size_t len = strlen(name), suffix = strlen(DONE_SUFFIX);
-	char *end;
-	unsigned long n;
-
-	if (len <= suffix || strcmp(name + len - suffix, DONE_SUFFIX) != 0)
-		return 0;
-	n = strtoul(name, &end, 10);
-	return end != name && *end == '-' && n < 1000000 ? (unsigned)n : 0;
 }
 
 // Calls nothing, keeps the newest: directories of journals are small.

@@ -48,6 +48,10 @@ static void add_locks(struct fm_plan *plan, const struct fsfs_traits *t)
 		plan->build_lock = "pack-lock";
 }
 
+// What fsfs_settle may plan.
+static const char *const small_files[] = {"current", "uuid", "txn-current",
+					  "txn-current-lock", "txn-protorevs"};
+
 static void add_advice(struct fm_plan *plan, const struct fsfs_conversion *c)
 {
 	fm_plan_add_after(plan,
@@ -96,6 +100,8 @@ static int build(struct fsfs_conversion *c, enum fm_mode mode,
 	fm_plan_add_tree(plan, "revs", c->from.shard, c->to.shard, false);
 	fm_plan_add_tree(plan, "revprops", c->from.shard, c->to.shard, true);
 	plan->settle = fsfs_settle;
+	plan->file_names = small_files;
+	plan->n_file_names = FM_ARRAY_SIZE(small_files);
 	plan->ctx = c;
 	add_advice(plan, c);
 	return 0;
@@ -318,6 +324,10 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 		return err->code;
 	if (strcmp(fm_journal_text(begin, 2), "rename") == 0)
 		mode = FM_MODE_RENAME;
+	else if (strcmp(fm_journal_text(begin, 2), "link") != 0)
+		return fm_err_set(err, FM_E_FORMAT,
+				  "the journal is of an unknown mode, \"%s\"",
+				  fm_journal_text(begin, 2));
 	// What the repository was when the conversion began: its format file
 	// may hold the guard, or the new bytes, by now.
 	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,

@@ -118,6 +118,9 @@ static void assert_text(struct fixture *x, const char *name, const char *text)
 	assert_string_equal(found, text);
 }
 
+static const char *const small_files[] = {"bound", "extra", "extra-dir",
+					  "superfluous"};
+
 static int settle(struct fm_plan *plan, struct fm_err *err)
 {
 	(void)err;
@@ -156,6 +159,8 @@ static void make_plan(struct fixture *x, enum fm_mode mode, uint64_t from,
 	fm_plan_add_tree(p, "a", from, to, false);
 	fm_plan_add_tree(p, "b", from, to, true);
 	p->settle = settle;
+	p->file_names = small_files;
+	p->n_file_names = FM_ARRAY_SIZE(small_files);
 }
 
 static void begin(struct fixture *x, uint64_t shard)
@@ -365,6 +370,81 @@ static void names_that_are_taken_are_left_alone(void **state)
 	}
 }
 
+static void add_record(struct fm_buf *b, const char *const *words, size_t n)
+{
+	struct fm_journal_field f[FM_JOURNAL_MAX_FIELDS];
+
+	for (size_t i = 0; i < n; i++)
+		f[i] = fm_journal_string(words[i]);
+	fm_journal_encode(b, f, n);
+}
+
+// Whoever owns the target can write a journal; root may undo it.
+static void a_journal_leads_nowhere_else(void **state)
+{
+	static const char *const names[] = {"../victim", "/tmp/fsmend-victim",
+					    "a/0",       ".hidden",
+					    "lock",      "marker",
+					    "a",         "journals",
+					    ""};
+
+	(void)state;
+	for (size_t i = 0; i < FM_ARRAY_SIZE(names); i++) {
+		const char *first[] = {"fsmend-journal", "1", "0"};
+		const char *save[] = {"save", names[i], "file", "pwned", "x"};
+		struct fm_buf b = FM_BUF_INIT;
+		struct fixture x;
+		struct fm_txn_look look;
+
+		begin(&x, 0);
+		make_plan(&x, FM_MODE_RENAME, 0, 4);
+		write_file(x.dir, "lock", "");
+		assert_int_equal(mkdirat(x.dir, "journals", 0755), 0);
+		add_record(&b, first, 3);
+		add_record(&b, save, 5);
+		write_file(x.dir, "journals/journal", fm_buf_text(&b));
+		write_file(x.dir, "marker", guard_text);
+		assert_int_equal(
+			fm_txn_look(x.dir, "journals", &x.arena, &look, &x.err),
+			0);
+		assert_int_equal(fm_txn_undo(&x.plan, &look.journal, &x.opts,
+					     &x.result, &x.err),
+				 FM_E_FORMAT);
+		assert_int_equal(fm_txn_resume(&x.plan, &look.journal, &x.opts,
+					       &x.result, &x.err),
+				 FM_E_FORMAT);
+		assert_text(&x, "marker", guard_text);
+		assert_text(&x, "lock", "");
+		assert_int_equal(faccessat(x.dir, "../victim", F_OK, 0), -1);
+		fm_buf_release(&b);
+		end(&x);
+	}
+}
+
+static void a_record_to_undo_is_a_record(void **state)
+{
+	const char *first[] = {"fsmend-journal", "1", "0"};
+	struct fm_buf b = FM_BUF_INIT;
+	struct fixture x;
+	struct fm_txn_look look;
+
+	(void)state;
+	begin(&x, 0);
+	make_plan(&x, FM_MODE_LINK, 0, 4);
+	x.plan.undoes = "../bound";
+	assert_int_equal(mkdirat(x.dir, "journals", 0755), 0);
+	add_record(&b, first, 3);
+	write_file(x.dir, "journals/journal", fm_buf_text(&b));
+	assert_int_equal(
+		fm_txn_look(x.dir, "journals", &x.arena, &look, &x.err), 0);
+	assert_int_equal(fm_txn_resume(&x.plan, &look.journal, &x.opts,
+				       &x.result, &x.err),
+			 FM_E_FORMAT);
+	assert_text(&x, "bound", "24 before\n");
+	fm_buf_release(&b);
+	end(&x);
+}
+
 // A fifo in its place must not make us wait for a writer.
 static void a_fifo_is_no_journal(void **state)
 {
@@ -505,6 +585,8 @@ int main(void)
 		cmocka_unit_test(an_alien_marker_is_never_replaced),
 		cmocka_unit_test(unfinished_journal_keeps_others_out),
 		cmocka_unit_test(names_that_are_taken_are_left_alone),
+		cmocka_unit_test(a_journal_leads_nowhere_else),
+		cmocka_unit_test(a_record_to_undo_is_a_record),
 		cmocka_unit_test(a_fifo_is_no_journal),
 		cmocka_unit_test(records_are_counted_and_forgotten),
 		cmocka_unit_test(numbers_above_the_highest_come_along),
