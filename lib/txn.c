@@ -139,6 +139,8 @@ static int prepare(struct txn *t, enum txn_marker marker, struct fm_err *err)
 	since = txn_now();
 	if (rc == 0 && is_link)
 		rc = txn_link_catch_up(t, err);
+	else if (rc == 0 && marker == TXN_OLD)
+		rc = txn_move_prepare(t, err);
 	if (rc == 0)
 		rc = txn_save_files(t, err);
 	if (rc == 0) {

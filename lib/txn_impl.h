@@ -168,6 +168,7 @@ int txn_link_remove_stage(struct txn *t, struct fm_err *err);
 
 /* -- txn_move.c -- */
 
+int txn_move_prepare(struct txn *t, struct fm_err *err);
 int txn_move_forward(struct txn *t, struct fm_err *err);
 int txn_move_back(struct txn *t, struct fm_err *err);
 int txn_move_clean(struct txn *t, struct fm_err *err);

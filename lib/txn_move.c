@@ -52,8 +52,10 @@ static int settle_double(int adir, int bdir, const char *name,
 			  "%s exists in the old and in the new place", name);
 }
 
+// On the way back a number that is in neither place was never there: that must
+// not keep the rest from going home.
 static int move_one(struct txn_dirs *from, struct txn_dirs *to, uint64_t n,
-		    struct fm_err *err)
+		    bool is_back, struct fm_err *err)
 {
 	char name[FM_NUM_PATH];
 	int source, target, sys = 0;
@@ -63,11 +65,11 @@ static int move_one(struct txn_dirs *from, struct txn_dirs *to, uint64_t n,
 		return err->code;
 	if (txn_dir_of(from, n, false, &source, err) != 0) {
 		// Its shard was emptied and removed before a crash.
-		return txn_exists(target, name) ? 0 : err->code;
+		return is_back || txn_exists(target, name) ? 0 : err->code;
 	}
 	if (txn_rename_new(source, name, target, name, &sys) == 0)
 		return 0;
-	if (sys == ENOENT && txn_exists(target, name))
+	if (sys == ENOENT && (is_back || txn_exists(target, name)))
 		return 0;
 	if (sys == EEXIST)
 		return settle_double(source, target, name, err);
@@ -90,7 +92,7 @@ static int move_rest(void *ctx, const struct fm_num_entry *e,
 	    e->is_in_shard != (r->from->shard != 0))
 		return 0;
 	r->moved++;
-	return move_one(r->from, r->to, e->number, err);
+	return move_one(r->from, r->to, e->number, true, err);
 }
 
 static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
@@ -102,7 +104,7 @@ static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 	for (uint64_t n = 0; n <= t->highest && rc == 0; n++) {
 		rc = may_stop ? fm_cancel_check(err) : 0;
 		if (rc == 0)
-			rc = move_one(&from, &to, n, err);
+			rc = move_one(&from, &to, n, !may_stop, err);
 		t->result->moved++;
 		fm_progress_step(t->opts->progress, t->result->moved);
 	}
@@ -281,6 +283,28 @@ static int prove(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 	return rc;
 }
 
+// Before the guard: once files move, a number that is missing would be found
+// too late.
+int txn_move_prepare(struct txn *t, struct fm_err *err)
+{
+	uint64_t n = t->highest + 1;
+	int rc = 0;
+
+	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++) {
+		struct txn_tree *tree = &t->trees[i];
+
+		tree->ino = fm_alloc_array(n, sizeof(uint64_t));
+		rc = txn_tree_inodes(tree->live, tree->plan->from, tree->ino, n,
+				     err);
+		for (uint64_t k = 0; k < n && rc == 0; k++)
+			if (tree->ino[k] == 0)
+				rc = fm_err_set(err, FM_E_FORMAT,
+						"%s/%" PRIu64 " is missing",
+						tree->plan->name, k);
+	}
+	return rc;
+}
+
 int txn_move_forward(struct txn *t, struct fm_err *err)
 {
 	int rc = 0;
@@ -289,14 +313,8 @@ int txn_move_forward(struct txn *t, struct fm_err *err)
 			  (t->highest + 1) * t->plan->n_trees);
 	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++) {
 		struct txn_tree *tree = &t->trees[i];
-		uint64_t n = t->highest + 1;
 
-		if (t->is_fresh) {
-			tree->ino = fm_alloc_array(n, sizeof(uint64_t));
-			rc = txn_tree_inodes(tree->live, tree->plan->from,
-					     tree->ino, n, err);
-		}
-		if (rc == 0 && !was_over(t, "moved", tree)) {
+		if (!was_over(t, "moved", tree)) {
 			rc = open_stage(tree, true, err);
 			if (rc == 0)
 				rc = tree->plan->from

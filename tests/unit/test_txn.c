@@ -284,6 +284,40 @@ static void late_error_is_taken_back(void **state)
 	}
 }
 
+// Missing, wherever it is: seen before the first file moves.
+static void a_missing_number_is_seen_in_time(void **state)
+{
+	static const uint64_t missing[] = {0, 11, COUNT - 1};
+	enum fm_mode mode;
+	uint64_t from, to;
+
+	(void)state;
+	FOR_ALL(mode, from, to)
+	{
+		struct fixture x;
+		char path[128];
+
+		if (mode != FM_MODE_RENAME)
+			continue;
+		for (size_t i = 0; i < FM_ARRAY_SIZE(missing); i++) {
+			begin(&x, from);
+			make_plan(&x, mode, from, to);
+			number_path("b", from, missing[i], path);
+			assert_int_equal(unlinkat(x.dir, path, 0), 0);
+			assert_int_equal(fm_txn_apply(&x.plan, &x.opts,
+						      &x.result, &x.err),
+					 FM_E_FORMAT);
+			assert_false(x.result.unfinished);
+			number_path("b", 0, missing[i], path);
+			assert_non_null(strstr(x.err.msg, path));
+			assert_text(&x, "marker", old_text);
+			assert_tree(x.dir, "a", from);
+			assert_tidy(&x);
+			end(&x);
+		}
+	}
+}
+
 static void a_held_lock_leaves_all_as_it_was(void **state)
 {
 	struct fixture x;
@@ -581,6 +615,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_shape_becomes_every_other),
 		cmocka_unit_test(late_error_is_taken_back),
+		cmocka_unit_test(a_missing_number_is_seen_in_time),
 		cmocka_unit_test(a_held_lock_leaves_all_as_it_was),
 		cmocka_unit_test(an_alien_marker_is_never_replaced),
 		cmocka_unit_test(unfinished_journal_keeps_others_out),
