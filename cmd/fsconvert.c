@@ -108,8 +108,17 @@ static int convert(struct cli_change *c)
 	return cli_carry_out(c, CLI_APPLY, NULL, "converted");
 }
 
+// No journal and no record: is there really nothing? A target that is not what
+// it should be (a guard whose journal is lost) needs help all the same.
 static int nothing(struct cli_change *c, const char *what)
 {
+	struct fm_options opts = wishes(c);
+	struct fm_err err;
+
+	if (c->t->format->plan_convert(c->t, &opts, &c->plan, &err) ==
+	    FM_E_FORMAT)
+		return cli_apply_fail(c, &err);
+	fm_plan_init(&c->plan, &c->t->out);
 	c->plan.is_empty = true;
 	c->plan.title = what;
 	cli_print_plan(c, "");

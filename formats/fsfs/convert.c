@@ -149,9 +149,12 @@ static int refuse_state(const struct fsfs *fs, struct fm_err *err)
 	case FSFS_FORMAT_KNOWN:
 	case FSFS_FORMAT_MISSING: return 0;
 	case FSFS_FORMAT_GUARD:
-		return fm_err_set(err, FM_E_UNFINISHED,
+		return fm_err_set(err, FM_E_FORMAT,
 				  "db/format holds the guard of an unfinished "
-				  "conversion, but its journal is lost");
+				  "conversion, and its journal, which --resume "
+				  "and --undo need, is lost: restore "
+				  "db/" FSFS_JOURNALS " or db/format from a "
+				  "backup");
 	case FSFS_FORMAT_UNKNOWN:
 	case FSFS_FORMAT_DAMAGED: break;
 	}

@@ -167,3 +167,13 @@ load helper
     run find . -name '.fsmend*'
     refute_output
 }
+
+@test "a guard whose journal is lost: no false comfort" {
+    repo x 4 linear
+    echo 'fsmend: unfinished conversion; run fsconvert --resume or --undo on this dir' >new
+    mv -f new x/db/format
+    for way in --resume --undo --layout=7; do
+        run -8 fsconvert $way x
+        assert_output --partial 'journal, which --resume and --undo need, is lost'
+    done
+}
