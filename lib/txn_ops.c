@@ -170,6 +170,18 @@ int txn_copy_attributes(int from, int to, const char *name, struct fm_err *err)
 		return fm_err_sys(err, errno, "cannot set ACL of %s", name);
 	if (fchmod(to, st.st_mode & 07777) != 0)
 		return fm_err_sys(err, errno, "cannot set mode of %s", name);
+	// The kernel drops the setgid bit in silence for a user who is not in
+	// the group: servers would then write files that others cannot read.
+	if (fstat(to, &now) != 0)
+		return fm_err_sys(err, errno, "cannot read mode of %s", name);
+	if (now.st_gid != st.st_gid ||
+	    (now.st_mode & 07777) != (st.st_mode & 07777))
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "cannot keep group %ju and mode %04o of %s: "
+				  "run this as root, or as a member of the "
+				  "group",
+				  (uintmax_t)st.st_gid,
+				  (unsigned)st.st_mode & 07777, name);
 	return 0;
 }
 
@@ -195,9 +207,11 @@ int txn_mkdir_like(int dirfd, const char *name, int like, struct fm_err *err)
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return fm_err_sys(err, errno, "cannot open directory %s", name);
 	// One that was there already keeps what it has.
-	if (!is_unfinished(&st))
+	if (!is_unfinished(&st) ||
+	    txn_copy_attributes(like, fd, name, err) == 0)
 		return 0;
-	return txn_copy_attributes(like, fd, name, err);
+	(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+	return err->code;
 }
 
 int txn_write_all(int fd, const char *data, size_t len)

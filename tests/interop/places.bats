@@ -243,3 +243,24 @@ attributes() {
     done
     svnadmin verify -q "$WORK/backup"
 }
+
+@test "a group that the user is not in: refused, not lost" {
+    local mode
+    [ "$(id -u)" -eq 0 ] || skip 'only root can give files to others'
+    chmod 755 "$WORK" "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$(dirname "$WORK")"
+    chown -R 1000:33 "$WORK/r"
+    find "$WORK/r" -printf '%p %y %m %U:%G\n' | sort >"$WORK/before"
+    for mode in link rename; do
+        run setpriv --reuid=1000 --regid=1000 --clear-groups \
+            "$BUILD/fsconvert" --mode=$mode --layout=4 "$WORK/r"
+        assert_failure 8
+        assert_output --partial 'cannot keep group 33'
+        find "$WORK/r" -printf '%p %y %m %U:%G\n' | sort >"$WORK/after"
+        run diff "$WORK/before" "$WORK/after"
+        assert_success
+    done
+    run setpriv --reuid=1000 --regid=33 --clear-groups \
+        "$BUILD/fsconvert" -q --layout=4 "$WORK/r"
+    assert_success
+    assert_equal "$(stat -c %a:%g "$WORK/r/db/revs/0")" 2755:33
+}
