@@ -95,11 +95,8 @@ static int check_unchanged(struct txn *t, enum txn_marker expected,
 static int build(struct txn *t, struct fm_err *err)
 {
 	double since = txn_now();
-	int rc = 0;
+	int rc = txn_lock_build(t, err);
 
-	if (t->plan->build_lock && !t->is_locked)
-		rc = fm_lock_take(t->plan->root, t->plan->build_lock,
-				  t->opts->lock_wait_ms, &t->build_lock, err);
 	if (rc == 0)
 		rc = txn_link_build(t, err);
 	// Given up before all are taken in their order: see fsfs-format 12.1.
@@ -318,8 +315,14 @@ int fm_txn_apply(struct fm_plan *plan, const struct fm_txn_options *opts,
 	int rc = start(&t, plan, opts, result, err);
 
 	t.is_fresh = true;
+	// Others who pack make names of their own, and hold this lock.
+	if (rc == 0 && plan->mode != FM_MODE_COPY)
+		rc = txn_lock_build(&t, err);
 	for (size_t i = 0; i < plan->n_trees && rc == 0; i++)
 		rc = check_names(&t, &t.trees[i], err);
+	// Rename mode takes all locks, in their order, before it begins.
+	if (plan->mode == FM_MODE_RENAME)
+		fm_lock_drop(&t.build_lock);
 	if (rc == 0 && plan->mode == FM_MODE_COPY) {
 		rc = txn_copy(&t, err);
 		finish(&t);

@@ -252,9 +252,8 @@ int txn_steps(struct txn *t, struct fm_plan *plan, struct fm_err *err)
 	double since = txn_now();
 	int rc = read_pointer(plan, &s.at, err);
 
-	if (rc == 0 && plan->build_lock)
-		rc = fm_lock_take(plan->root, plan->build_lock,
-				  t->opts->lock_wait_ms, &t->build_lock, err);
+	if (rc == 0)
+		rc = txn_lock_build(t, err);
 	fm_progress_phase(
 		t->opts->progress, plan->operation,
 		(p->to > p->from ? p->to - p->from : p->from - p->to) / p->by);

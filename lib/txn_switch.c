@@ -42,6 +42,18 @@ static int make_lock_file(struct txn *t, const char *name, struct fm_err *err)
 	return err->sys == EEXIST ? 0 : err->code;
 }
 
+int txn_lock_build(struct txn *t, struct fm_err *err)
+{
+	const struct fm_plan *p = t->plan;
+
+	if (!p->build_lock || t->is_locked || t->build_lock.fd >= 0)
+		return 0;
+	if (make_lock_file(t, p->build_lock, err) != 0)
+		return err->code;
+	return fm_lock_take(p->root, p->build_lock, t->opts->lock_wait_ms,
+			    &t->build_lock, err);
+}
+
 int txn_lock_all(struct txn *t, struct fm_err *err)
 {
 	int rc = 0;

@@ -156,6 +156,8 @@ int txn_tree_times(struct txn_tree *tree, struct fm_err *err)
 	return rc;
 }
 
+#define STRAY_ADVICE "if no other program is at work here, move it away"
+
 struct name_ctx {
 	const struct txn *t;
 	uint64_t count;
@@ -177,12 +179,11 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 		return 0;
 	if (e->is_in_shard)
 		return fm_err_set(err, FM_E_UNSUPPORTED,
-				  "%" PRIu64 "/%s is part of no layout: move "
-				  "it away first",
+				  "%" PRIu64
+				  "/%s is part of no layout: " STRAY_ADVICE,
 				  e->shard, e->name);
 	return fm_err_set(err, FM_E_UNSUPPORTED,
-			  "%s is part of no layout: move it away first",
-			  e->name);
+			  "%s is part of no layout: " STRAY_ADVICE, e->name);
 }
 
 int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)

@@ -177,3 +177,23 @@ load helper
         assert_output --partial 'journal, which --resume and --undo need, is lost'
     done
 }
+
+@test "while another packs: wait for its lock, look at its names after that" {
+    repo x 8 4
+    mkdir x/db/revs/0.pack
+    : >>x/db/pack-lock
+    exec 9<>x/db/pack-lock
+    flock 9
+    run -8 fsconvert --lock-wait=1 --layout=3 x
+    assert_output --partial 'pack-lock is held by another process'
+    exec 9>&-
+    run -8 fsconvert --layout=3 x
+    assert_output --partial 'if no other program is at work here'
+    rmdir x/db/revs/0.pack
+    [ "$(id -u)" -eq 0 ] || return 0
+    # A lock file that we make belongs to the server, not to root.
+    rm x/db/pack-lock
+    chown -R 1000:1000 x
+    fsconvert -q --layout=3 x
+    assert_equal "$(stat -c %u x/db/pack-lock)" 1000
+}
