@@ -160,7 +160,7 @@ static int copy_tree(struct copy *c, struct txn_tree *tree, struct fm_err *err)
 	txn_dirs_close(&from);
 	txn_dirs_close(&to);
 	if (rc != 0)
-		fm_err_prefix(err, "%s/", tree->plan->name);
+		fm_err_prefix(err, "%s: ", tree->plan->name);
 	return rc;
 }
 

@@ -421,9 +421,9 @@ int fm_txn_read(int root, const char *journals, const char *name,
 		return rc;
 	rc = txn_read_small(jdir, name, &b, err);
 	if (rc == 0)
-		rc = fm_journal_decode(b.data, b.len, out, j, err);
+		rc = fm_journal_decode(fm_buf_text(&b), b.len, out, j, err);
 	fm_buf_release(&b);
-	return rc;
+	return rc ? fm_err_prefix(err, "%s/%s: ", journals, name) : 0;
 }
 
 // Deletes every finished journal. n: how many.

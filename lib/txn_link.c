@@ -39,7 +39,16 @@ static bool is_mount_root(int parent, const char *name, int fd)
 static int refuse_links(const char *name, int sys, struct fm_err *err)
 {
 	fm_err_sys(err, sys, "cannot make a hard link of %s", name);
-	return fm_err_append(err, ": use --mode=rename");
+	switch (sys) {
+	case EPERM:
+	case EXDEV:
+	case EMLINK:
+	case EOPNOTSUPP:
+	case ENOSYS:
+		// Links are what is refused, not room or luck.
+		return fm_err_append(err, ": use --mode=rename");
+	default: return err->code;
+	}
 }
 
 static bool same_file(int adir, const char *a, int bdir, const char *b)
@@ -104,7 +113,7 @@ static int link_range(struct txn *t, struct txn_tree *tree, uint64_t end,
 	txn_dirs_close(&from);
 	txn_dirs_close(&to);
 	if (rc != 0)
-		fm_err_prefix(err, "%s/", tree->plan->name);
+		fm_err_prefix(err, "%s: ", tree->plan->name);
 	return rc;
 }
 

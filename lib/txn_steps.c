@@ -101,7 +101,7 @@ static int make(struct step *s, size_t i, const char *made, const char *gone,
 	if (rc == 0)
 		rc = txn_sync_dir(unit, TXN_UNIT, err);
 	if (rc != 0)
-		fm_err_prefix(err, "%s/", tree->plan->name);
+		fm_err_prefix(err, "%s: ", tree->plan->name);
 	return rc;
 }
 

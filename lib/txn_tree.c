@@ -191,7 +191,9 @@ int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 	struct name_ctx c = {.t = t};
 
 	if (fm_num_walk(tree->live, check_name, &c, err) != 0)
-		return fm_err_prefix(err, "%s/", tree->plan->name);
+		return fm_err_prefix(
+			err, err->code == FM_E_UNSUPPORTED ? "%s/" : "%s: ",
+			tree->plan->name);
 	tree->count = c.count;
 	return 0;
 }
