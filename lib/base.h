@@ -41,4 +41,9 @@ static inline uint64_t fm_min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline uint64_t fm_max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

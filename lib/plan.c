@@ -66,8 +66,13 @@ void fm_plan_add_after(struct fm_plan *p, const char *line)
 	p->after[p->n_after++] = fm_arena_strdup(p->out, line);
 }
 
-static const char *shape(uint64_t shard, struct fm_arena *out)
+static const char *shape(uint64_t shard, uint64_t packed, struct fm_arena *out)
 {
+	if (packed)
+		return fm_arena_printf(out,
+				       "directories of %" PRIu64
+				       ", 0 to %" PRIu64 " in packs",
+				       shard, packed - 1);
 	if (shard == 0)
 		return "one directory";
 	return fm_arena_printf(out, "directories of %" PRIu64, shard);
@@ -85,7 +90,8 @@ static const char *tree_step(const struct fm_plan *p,
 
 	return fm_arena_printf(out, "%s %" PRIu64 " files of %s/ from %s to %s",
 			       verb[p->mode], p->highest + 1, t->name,
-			       shape(t->from, out), shape(t->to, out));
+			       shape(t->from, t->from_packed, out),
+			       shape(t->to, t->to_packed, out));
 }
 
 static const char *file_step(const struct fm_plan_file *f, struct fm_arena *out)

@@ -31,30 +31,56 @@ struct fm_plan_tree {
 	const char *name;  /* below the root: "revs" */
 	uint64_t from, to; /* shard sizes, 0 = flat */
 	bool is_mutable;   /* files may be replaced by others meanwhile */
-	uint64_t n_loose;  /* STEPS: numbers below this are never packed */
+	/* Packs (fm_plan_units): may this tree have them, how many numbers
+	   are in packs before and after (RENAME, COPY), and how many from 0
+	   on never are. */
+	bool has_packs;
+	uint64_t from_packed, to_packed;
+	uint64_t n_loose;
 };
 
 /*
- * FM_MODE_STEPS: in each step one directory of every tree is made anew from
- * what lies there, compared with it, put in place, and only then the old one
- * goes. A pointer file says how far it is: a number that every reader
- * follows, so the target is valid after each step, and between any two calls.
+ * Numbers may lie together in a pack, a directory with the name of their shard
+ * and a suffix, whose files the format alone knows. A unit is a directory that
+ * is made anew: a pack, or a shard out of packs. The transaction layer gives
+ * the format a place for it, has it compared, and puts it under its name.
  */
 struct fm_plan;
 
+struct fm_plan_shape {
+	uint64_t shard;  /* numbers a directory, 0 = flat */
+	uint64_t packed; /* numbers below this are in packs */
+};
+
+struct fm_plan_unit {
+	size_t tree;
+	int source; /* open: the top directory where the numbers lie now */
+	struct fm_plan_shape is, becomes; /* there, and in the unit */
+	uint64_t first, end;              /* numbers [first, end) */
+};
+
+struct fm_plan_units {
+	const char *suffix; /* of a pack's name; NULL: there are no packs */
+	void *ctx;          /* owned by the format */
+	/* Fills the stage; compares what is in top/NAME with the source. */
+	int (*build)(const struct fm_plan_units *units,
+		     const struct fm_plan_unit *unit,
+		     const struct fm_stage *stage, struct fm_err *err);
+	int (*check)(const struct fm_plan_units *units,
+		     const struct fm_plan_unit *unit, int top,
+		     struct fm_err *err);
+};
+
+/*
+ * FM_MODE_STEPS: in each step one unit of every tree is made, put in place,
+ * and only then the directory that it replaces goes. A pointer file says how
+ * far it is: a number that every reader follows, so the target is valid after
+ * each step, and between any two calls.
+ */
 struct fm_plan_steps {
 	const char *pointer; /* file below the root that holds the number */
 	uint64_t from, to;   /* its value before and after all */
 	uint64_t by;         /* what one step adds to it, or takes away */
-	/* Names of the directory that is made and of the one that goes, when
-	   the pointer moves from `at` one step on; NULL: not in this tree. */
-	void (*names)(const struct fm_plan *plan, size_t tree, uint64_t at,
-		      const char **made, const char **gone);
-	/* Fills the stage; compares what is in top/made with the source. */
-	int (*build)(struct fm_plan *plan, size_t tree, uint64_t at,
-		     const struct fm_stage *stage, struct fm_err *err);
-	int (*check)(struct fm_plan *plan, size_t tree, uint64_t at, int top,
-		     struct fm_err *err);
 };
 
 /* A small file that changes at the switch. */
@@ -121,6 +147,7 @@ struct fm_plan {
 	int (*settle)(struct fm_plan *plan, struct fm_err *err);
 	void *ctx; /* of settle, owned by the format */
 
+	struct fm_plan_units units;
 	struct fm_plan_steps steps;
 	struct fm_plan *back; /* of STEPS resumed: from here to the start */
 	bool is_partial;      /* plan again afterwards: there is more to do */

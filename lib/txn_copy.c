@@ -24,9 +24,7 @@ enum { DEPTH_MAX = 64 };
 
 struct copy {
 	struct txn *t;
-	int to_dir;       /* directory that will hold the copy */
-	const char *name; /* its name there, and the one while it grows */
-	const char *temp;
+	struct txn_place place;
 	int top, root;         /* of the copy: as copy_from, as plan->root */
 	struct stat root_stat; /* of the source's root */
 	char *buffer;          /* two chunks */
@@ -140,8 +138,62 @@ static int copy_number(struct copy *c, struct txn_dirs *from,
 	}
 }
 
+// A pack, or the part of a loose shard that comes out of packs.
+static int copy_unit(struct copy *c, struct txn_tree *tree, int top,
+		     uint64_t first, uint64_t end, struct fm_err *err)
+{
+	const struct fm_plan_tree *p = tree->plan;
+	const struct fm_plan_units *units = &c->t->plan->units;
+	struct fm_plan_unit u = {.tree = (size_t)(tree - c->t->trees),
+				 .source = tree->live,
+				 .is = {p->from, p->from_packed},
+				 .becomes = {p->to, p->to_packed},
+				 .first = fm_max_u64(first, p->n_loose),
+				 .end = end};
+	char name[TXN_UNIT_NAME] = ".";
+	FM_AUTOFD int dir = -1;
+	struct fm_stage stage;
+	int rc = 0;
+
+	if (p->to) {
+		txn_unit_name(c->t->plan, p->to, first, first < p->to_packed,
+			      name);
+		rc = txn_mkdir_like(top, name, tree->live, err);
+	}
+	if (rc == 0)
+		rc = txn_open_dir(top, name, &dir, err);
+	stage = (struct fm_stage){dir, tree->live};
+	if (rc == 0)
+		rc = units->build(units, &u, &stage, err);
+	if (rc == 0 && !c->t->opts->no_proof)
+		rc = units->check(units, &u, top, err);
+	c->t->result->moved += end - first;
+	return rc;
+}
+
+// Up to where packs reach before or after.
+static int copy_units(struct copy *c, struct txn_tree *tree, int top,
+		      uint64_t *next, struct fm_err *err)
+{
+	const struct fm_plan_tree *p = tree->plan;
+	uint64_t end, last = fm_max_u64(p->from_packed, p->to_packed);
+	int rc = 0;
+
+	for (*next = 0; *next < last && rc == 0; *next = end) {
+		uint64_t room = p->to ? p->to - *next % p->to : last;
+
+		end = fm_min_u64(*next + room, last);
+		rc = fm_cancel_check(err);
+		if (rc == 0)
+			rc = copy_unit(c, tree, top, *next, end, err);
+		fm_progress_step(c->t->opts->progress, c->t->result->moved);
+	}
+	return rc;
+}
+
 static int copy_tree(struct copy *c, struct txn_tree *tree, struct fm_err *err)
 {
+	uint64_t next = 0;
 	struct txn_dirs from = {tree->live, tree->plan->from, 0, -1};
 	struct txn_dirs to = {-1, tree->plan->to, 0, -1};
 	FM_AUTOFD int top = -1;
@@ -151,7 +203,13 @@ static int copy_tree(struct copy *c, struct txn_tree *tree, struct fm_err *err)
 	if (rc == 0)
 		rc = txn_open_dir(c->root, tree->plan->name, &top, err);
 	to.top = top;
+	if (rc == 0)
+		rc = copy_units(c, tree, top, &next, err);
 	for (uint64_t n = 0; n <= t->highest && rc == 0; n++) {
+		if (n >= tree->plan->n_loose && n < next)
+			n = next;
+		if (n > t->highest)
+			break;
 		rc = fm_cancel_check(err);
 		if (rc == 0)
 			rc = copy_number(c, &from, &to, n, err);
@@ -352,91 +410,6 @@ static int write_files(struct copy *c, const struct fm_buf *bound,
 	return rc;
 }
 
-// A copy inside its own source would copy itself.
-static int refuse_inside(struct copy *c, struct fm_err *err)
-{
-	FM_AUTOFD int fd = fcntl(c->to_dir, F_DUPFD_CLOEXEC, 0);
-	struct stat source, here, up;
-
-	if (fstat(c->t->plan->copy_from, &source) != 0)
-		return fm_err_sys(err, errno, "cannot read the source");
-	while (fd >= 0 && fstat(fd, &here) == 0) {
-		int parent;
-
-		if (here.st_ino == source.st_ino &&
-		    here.st_dev == source.st_dev)
-			return fm_err_set(err, FM_E_USAGE,
-					  "%s lies inside its own source",
-					  c->t->plan->copy_to);
-		parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (parent < 0 || fstat(parent, &up) != 0)
-			break;
-		fm_close_fd(&fd);
-		fd = parent;
-		if (up.st_ino == here.st_ino && up.st_dev == here.st_dev)
-			return 0;
-	}
-	return fm_err_sys(err, errno, "cannot find the way up from %s",
-			  c->t->plan->copy_to);
-}
-
-// What stands there may be replaced, but not the source itself, under whatever
-// name, nor a link: whatever that leads to is not ours to judge.
-static int refuse_existing(struct copy *c, struct fm_err *err)
-{
-	struct stat source, there;
-
-	if (fstatat(c->to_dir, c->name, &there, AT_SYMLINK_NOFOLLOW) != 0)
-		return errno == ENOENT
-			       ? 0
-			       : fm_err_sys(err, errno, "cannot read %s",
-					    c->t->plan->copy_to);
-	if (fstat(c->t->plan->copy_from, &source) != 0)
-		return fm_err_sys(err, errno, "cannot read the source");
-	if (there.st_ino == source.st_ino && there.st_dev == source.st_dev)
-		return fm_err_set(err, FM_E_USAGE, "%s is the source itself",
-				  c->t->plan->copy_to);
-	if (!S_ISDIR(there.st_mode))
-		return fm_err_set(err, FM_E_UNSUPPORTED,
-				  "%s is not a directory: --force replaces "
-				  "only repositories",
-				  c->t->plan->copy_to);
-	return 0;
-}
-
-static int find_place(struct copy *c, struct fm_err *err)
-{
-	char *path = fm_arena_strdup(&c->t->arena, c->t->plan->copy_to);
-	size_t len = strlen(path);
-	char *slash;
-
-	while (len > 1 && path[len - 1] == '/')
-		path[--len] = '\0';
-	slash = strrchr(path, '/');
-	c->name = slash ? slash + 1 : path;
-	if (!*c->name || strcmp(c->name, ".") == 0 ||
-	    strcmp(c->name, "..") == 0)
-		return fm_err_set(err, FM_E_USAGE, "%s is no name for a copy",
-				  c->t->plan->copy_to);
-	c->temp = fm_arena_printf(&c->t->arena, TXN_PREFIX "%s", c->name);
-	if (slash)
-		*slash = '\0';
-	c->to_dir = open(!slash  ? "."
-			 : *path ? path
-				 : "/",
-			 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->to_dir < 0)
-		return fm_err_sys(err, errno, "cannot open directory of %s",
-				  c->t->plan->copy_to);
-	if (txn_exists(c->to_dir, c->name) && !c->t->plan->replace)
-		return fm_err_set(err, FM_E_UNSUPPORTED,
-				  "%s exists already: --force replaces it",
-				  c->t->plan->copy_to);
-	if (refuse_existing(c, err) != 0)
-		return err->code;
-	return refuse_inside(c, err);
-}
-
 // The bound, its bytes and the small files of the plan, all of one moment.
 static int settle(struct copy *c, struct fm_buf *bound, struct fm_err *err)
 {
@@ -475,80 +448,48 @@ static int fill(struct copy *c, struct fm_err *err)
 	if (rc == 0)
 		rc = write_files(c, &bound, err);
 	if (rc == 0)
-		rc = txn_sync_all(c->top, c->temp, err);
+		rc = txn_sync_all(c->top, c->place.temp, err);
 	fm_buf_release(&bound);
 	return rc;
 }
 
-static int put_in_place(struct copy *c, struct fm_err *err)
-{
-	int rc, sys = 0;
-
-	if (!txn_exists(c->to_dir, c->name)) {
-		if (txn_rename_new(c->to_dir, c->temp, c->to_dir, c->name,
-				   &sys) != 0)
-			return fm_err_sys(err, sys, "cannot rename to %s",
-					  c->name);
-		return txn_sync_dir(c->to_dir, c->name, err);
-	}
-	rc = txn_exchange(c->to_dir, c->name, c->temp, err);
-	if (rc == 0)
-		rc = txn_sync_dir(c->to_dir, c->name, err);
-	if (rc == 0)
-		rc = txn_remove_all(c->to_dir, c->temp, err);
-	return rc;
-}
-
-// A killed run leaves a marked directory under the temporary name. One that
-// is not marked, and not empty, is somebody's.
-static int clear_place(struct copy *c, struct fm_err *err)
-{
-	FM_AUTOFD int fd =
-		openat(c->to_dir, c->temp,
-		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct fm_err ignored;
-
-	if (fd >= 0 && txn_exists(fd, TXN_BUILT))
-		return txn_remove_all(c->to_dir, c->temp, err);
-	if (fd >= 0)
-		(void)txn_rmdir(c->to_dir, c->temp, false, &ignored);
-	return txn_refuse_name(c->to_dir, c->temp, err);
-}
-
 int txn_copy(struct txn *t, struct fm_err *err)
 {
-	struct copy c = {.t = t, .to_dir = -1, .top = -1, .root = -1};
+	struct copy c = {
+		.t = t, .place = {.t = t, .dir = -1}, .top = -1, .root = -1};
 	double since = txn_now();
 	struct fm_err second;
-	int rc = find_place(&c, err);
+	int rc = txn_place_find(&c.place, err);
 
 	if (rc == 0 && fstat(t->plan->root, &c.root_stat) != 0)
 		rc = fm_err_sys(err, errno, "cannot read %s",
 				t->plan->root_path);
 	if (rc == 0)
-		rc = clear_place(&c, err);
+		rc = txn_place_clear(&c.place, err);
 	if (rc == 0)
-		rc = txn_mkdir_like(c.to_dir, c.temp, t->plan->copy_from, err);
+		rc = txn_mkdir_like(c.place.dir, c.place.temp,
+				    t->plan->copy_from, err);
 	if (rc == 0) {
 		c.buffer = fm_alloc(2 * CHUNK);
-		rc = txn_open_dir(c.to_dir, c.temp, &c.top, err);
+		rc = txn_open_dir(c.place.dir, c.place.temp, &c.top, err);
 		if (rc == 0)
 			rc = txn_write_new(c.top, TXN_BUILT, "", 0,
 					   t->plan->root, t->plan->bound, err);
 		if (rc == 0)
 			rc = fill(&c, err);
 		if (rc == 0)
-			rc = put_in_place(&c, err);
+			rc = txn_place_put(&c.place, err);
 		if (rc == 0)
 			rc = txn_unlink(c.top, TXN_BUILT, true, err);
-		if (rc != 0 && txn_remove_all(c.to_dir, c.temp, &second) != 0)
-			fm_err_append(err, "; and %s stays: %s", c.temp,
+		if (rc != 0 &&
+		    txn_remove_all(c.place.dir, c.place.temp, &second) != 0)
+			fm_err_append(err, "; and %s stays: %s", c.place.temp,
 				      second.msg);
 		fm_free(c.buffer);
 	}
 	fm_close_fd(&c.root);
 	fm_close_fd(&c.top);
-	fm_close_fd(&c.to_dir);
+	fm_close_fd(&c.place.dir);
 	t->result->phases[0].name = "copy";
 	t->result->phases[0].seconds = txn_now() - since;
 	t->result->n_phases = 1;

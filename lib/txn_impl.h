@@ -11,7 +11,10 @@
  * txn_move.c     rename mode: move under the guard, and back
  * txn_switch.c   guard, small files, marker; and their restoration
  * txn_steps.c    directories replaced one by one, behind a pointer
+ * txn_units.c    directories made anew: packs, and shards out of packs
+ * txn_repack.c   rename mode: packs of one size out of those of another
  * txn_copy.c     a converted copy in another place
+ * txn_place.c    that place
  * txn_walk.c     sync or remove a directory with all that is in it
  *
  * Names that the layer makes begin with ".fsmend-" and are the same in every
@@ -29,7 +32,7 @@
 #define TXN_PREFIX  ".fsmend-"
 #define TXN_STAGE   TXN_PREFIX "stage" /* inside a tree: rename mode */
 #define TXN_BUILT   TXN_PREFIX "new"   /* marks a staged tree: link mode */
-#define TXN_UNIT    TXN_PREFIX "unit"  /* inside a tree: steps */
+#define TXN_UNIT    TXN_PREFIX "unit"  /* inside a tree: one at work */
 #define TXN_JOURNAL "journal"
 
 /* A directory of one shape, with the descriptor of the shard last used. */
@@ -138,9 +141,10 @@ void txn_dirs_close(struct txn_dirs *d);
 int txn_tree_sync(int top, const char *name, struct fm_err *err);
 /* Directories of the tree get the times that it had. */
 int txn_tree_times(struct txn_tree *tree, struct fm_err *err);
-/* Fills ino[0..n) by number; absent stays 0. Other names are ignored. */
-int txn_tree_inodes(int top, uint64_t shard, uint64_t *ino, uint64_t n,
-		    struct fm_err *err);
+/* Fills ino[0..n) for the numbers from `first` on; absent stays 0. Other names
+   are ignored. */
+int txn_tree_inodes(int top, uint64_t shard, uint64_t first, uint64_t *ino,
+		    uint64_t n, struct fm_err *err);
 /* FM_E_UNSUPPORTED when it holds a name that no shape has. */
 int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Removes dirfd/name, a tree of numbers below `end` and of junk. */
@@ -199,12 +203,58 @@ int txn_steps(struct txn *t, struct fm_plan *plan, struct fm_err *err);
 /* After a crash: nothing half-made, nothing that a done step has replaced. */
 int txn_steps_tidy(struct txn *t, struct fm_err *err);
 
+/* -- txn_units.c -- */
+
+enum { TXN_UNIT_NAME = FM_NUM_PATH + 16 };
+
+/* The directory of the shard that holds `first`, or of its pack. */
+void txn_unit_name(const struct fm_plan *plan, uint64_t shard, uint64_t first,
+		   bool is_pack, char name[TXN_UNIT_NAME]);
+bool txn_is_pack_name(const struct fm_plan *plan, const char *name,
+		      uint64_t *k);
+/* Made and compared in TXN_UNIT, with mode and owner of the directory like. */
+int txn_unit_make(struct txn *t, struct txn_tree *tree,
+		  const struct fm_plan_unit *u, const char *name, int like,
+		  struct fm_err *err);
+/* From there to top (the tree, or its stage), whole. */
+int txn_unit_place(struct txn_tree *tree, int top, const char *name,
+		   struct fm_err *err);
+/* Away from top, whole; no error if it is not there. */
+int txn_unit_drop(struct txn_tree *tree, int top, const char *name,
+		  struct fm_err *err);
+
+/* -- txn_repack.c -- */
+
+/* Every pack and every shard out of packs, from the stage into the tree. */
+int txn_repack(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+/* And back into the stage. */
+int txn_repack_back(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+/* FM_E_FORMAT when a pack of the old shape is not there. */
+int txn_repack_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+
 /* -- txn_walk.c -- */
 
 /* Every file and directory below fd, and fd itself. */
 int txn_sync_all(int fd, const char *name, struct fm_err *err);
 /* A directory that the layer made, with all that is in it. */
 int txn_remove_all(int dirfd, const char *name, struct fm_err *err);
+
+/* -- txn_place.c -- */
+
+/* Where a copy is to stand: see fm_plan.copy_to. */
+struct txn_place {
+	struct txn *t;
+	int dir;          /* directory that will hold the copy, open */
+	const char *name; /* its name there, and the one while it grows */
+	const char *temp;
+};
+
+/* Refuses the source itself, links, and what may not be replaced. */
+int txn_place_find(struct txn_place *place, struct fm_err *err);
+/* Removes what a killed run left under the temporary name. */
+int txn_place_clear(struct txn_place *place, struct fm_err *err);
+/* Renames; what stood there before goes. */
+int txn_place_put(struct txn_place *place, struct fm_err *err);
 
 /* -- txn_copy.c -- */
 

@@ -172,7 +172,8 @@ static int compare(struct txn *t, struct txn_tree *tree, uint64_t end,
 	struct txn_dirs to = {tree->staged, tree->plan->to, 0, -1};
 	uint64_t *live = fm_alloc_array(end, sizeof(*live));
 	uint64_t refreshed = t->result->refreshed;
-	int rc = txn_tree_inodes(tree->live, tree->plan->from, live, end, err);
+	int rc = txn_tree_inodes(tree->live, tree->plan->from, 0, live, end,
+				 err);
 
 	for (uint64_t n = 0; n < end && rc == 0; n++) {
 		if (live[n] == tree->ino[n] && live[n] != 0) {
@@ -275,8 +276,8 @@ static int prove_tree(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 	int rc;
 
 	want_inodes(tree, tree->n);
-	rc = txn_tree_inodes(tree->staged, tree->plan->to, tree->ino, tree->n,
-			     err);
+	rc = txn_tree_inodes(tree->staged, tree->plan->to, 0, tree->ino,
+			     tree->n, err);
 	for (uint64_t n = 0; rc == 0 && n < tree->n; n++)
 		if (tree->ino[n] == 0)
 			rc = missing(tree, n, "new", err);

@@ -12,7 +12,8 @@
 //	from sharded:  shift (tree/K -> stage/K), then files (stage/K/N -> tree)
 //
 // A file is under exactly one of its two names at any time. The journal says
-// which of the two moves is over; within a move the directories tell.
+// which of the two moves is over; within a move the directories tell. Packs
+// are shifted with the shards, and made anew in between: txn_repack.c.
 
 #include "lib/autofd.h"
 #include "lib/cancel.h"
@@ -80,15 +81,21 @@ static int move_one(struct txn_dirs *from, struct txn_dirs *to, uint64_t n,
 // them); they move along, so that nothing is lost and nothing stays behind.
 struct rest {
 	struct txn_dirs *from, *to;
-	uint64_t moved;
+	uint64_t highest, moved;
 };
+
+// Numbers [n_loose, this) are, or will be, in packs: units hold them.
+static uint64_t end_of_units(const struct fm_plan_tree *p)
+{
+	return fm_max_u64(p->from_packed, p->to_packed);
+}
 
 static int move_rest(void *ctx, const struct fm_num_entry *e,
 		     struct fm_err *err)
 {
 	struct rest *r = ctx;
 
-	if (!e->is_number || e->type != DT_REG ||
+	if (!e->is_number || e->type != DT_REG || e->number <= r->highest ||
 	    e->is_in_shard != (r->from->shard != 0))
 		return 0;
 	r->moved++;
@@ -96,12 +103,17 @@ static int move_rest(void *ctx, const struct fm_num_entry *e,
 }
 
 static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
-		      const char *name, bool may_stop, struct fm_err *err)
+		      const struct fm_plan_tree *p, bool may_stop,
+		      struct fm_err *err)
 {
-	struct rest rest = {.from = &from, .to = &to};
+	struct rest rest = {.from = &from, .to = &to, .highest = t->highest};
 	int rc = 0;
 
 	for (uint64_t n = 0; n <= t->highest && rc == 0; n++) {
+		if (n >= p->n_loose && n < end_of_units(p))
+			n = end_of_units(p);
+		if (n > t->highest)
+			break;
 		rc = may_stop ? fm_cancel_check(err) : 0;
 		if (rc == 0)
 			rc = move_one(&from, &to, n, !may_stop, err);
@@ -118,14 +130,15 @@ static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 	txn_dirs_close(&to);
 	// New places first: never a moment in which a name is in neither.
 	if (rc == 0)
-		rc = txn_tree_sync(to.top, name, err);
+		rc = txn_tree_sync(to.top, p->name, err);
 	if (rc == 0)
-		rc = txn_tree_sync(from.top, name, err);
+		rc = txn_tree_sync(from.top, p->name, err);
 	return rc;
 }
 
-// Calls fn for each shard directory that lies there, until there is none.
-static int each_shard(int dir,
+// Calls fn for each shard directory that lies there, until there is none; for
+// packs, too, if their plan is given.
+static int each_shard(int dir, const struct fm_plan *packs,
 		      int (*fn)(void *ctx, const char *name,
 				struct fm_err *err),
 		      void *ctx, struct fm_err *err)
@@ -144,7 +157,9 @@ static int each_shard(int dir,
 			return fm_err_sys(err, errno, "cannot read directory");
 		again = false;
 		while (rc == 0 && (e = readdir(d)) != NULL) {
-			if (!fm_num_parse(e->d_name, &k) ||
+			if ((!fm_num_parse(e->d_name, &k) &&
+			     !(packs &&
+			       txn_is_pack_name(packs, e->d_name, &k))) ||
 			    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 			    !S_ISDIR(st.st_mode))
 				continue;
@@ -169,10 +184,11 @@ static int shift_one(void *ctx, const char *name, struct fm_err *err)
 	return fm_err_sys(err, sys, "cannot move directory %s", name);
 }
 
-static int shift_shards(int from, int to, const char *name, struct fm_err *err)
+static int shift_shards(struct txn *t, int from, int to, const char *name,
+			struct fm_err *err)
 {
 	struct shift s = {from, to};
-	int rc = each_shard(from, shift_one, &s, err);
+	int rc = each_shard(from, t->plan, shift_one, &s, err);
 
 	if (rc == 0)
 		rc = txn_sync_dir(to, name, err);
@@ -181,31 +197,36 @@ static int shift_shards(int from, int to, const char *name, struct fm_err *err)
 	return rc;
 }
 
-// Directories of shards that the files have left. Stale temporary files go
-// with them; anything else keeps its directory, and stops us.
+// Directories of shards that the files have left, but for numbers below `end`,
+// which packs hold now. Stale temporary files go with them; anything else keeps
+// its directory, and stops us.
 struct drop {
 	struct txn *t;
 	int dir;
+	uint64_t end;
 };
 
 static int drop_one(void *ctx, const char *name, struct fm_err *err)
 {
 	struct drop *d = ctx;
 
-	return txn_tree_remove(d->t, d->dir, name, 0, err);
+	return txn_tree_remove(d->t, d->dir, name, d->end, err);
 }
 
-static int drop_shards(struct txn *t, int dir, struct fm_err *err)
+static int drop_shards(struct txn *t, int dir, uint64_t end, struct fm_err *err)
 {
-	struct drop d = {t, dir};
+	struct drop d = {t, dir, end};
 
-	return each_shard(dir, drop_one, &d, err);
+	return each_shard(dir, NULL, drop_one, &d, err);
 }
 
-// Phases of one tree: "filed-revs", "shifted-revs", "moved-revs", and
-// "back-revs", which an undo writes when it has reached the state before the
-// first of them: it may be interrupted too, and then resumed or undone.
-#define TXN_BACK "back"
+// Phases of one tree: "filed-revs", "shifted-revs" and "moved-revs". An undo
+// may be interrupted too, and then resumed or undone: it writes "turned-revs"
+// before it takes back anything, so that not all is moved from there on, and
+// "back-revs" when it has reached the state before the first phase.
+#define TXN_MOVED  "moved"
+#define TXN_TURNED "turned"
+#define TXN_BACK   "back"
 
 static const char *phase_name(struct txn *t, const char *what,
 			      const struct txn_tree *tree)
@@ -217,6 +238,12 @@ static int phase_over(struct txn *t, const char *what,
 		      const struct txn_tree *tree, struct fm_err *err)
 {
 	return txn_journal_phase(t, phase_name(t, what, tree), err);
+}
+
+static bool was_moved(struct txn *t, const struct txn_tree *tree)
+{
+	return txn_journal_had(t, phase_name(t, TXN_MOVED, tree),
+			       phase_name(t, TXN_TURNED, tree));
 }
 
 static bool was_over(struct txn *t, const char *what,
@@ -236,12 +263,12 @@ static int forward_from_flat(struct txn *t, struct txn_tree *tree,
 	int rc = 0;
 
 	if (!was_over(t, "filed", tree)) {
-		rc = move_files(t, flat, stage, p->name, true, err);
+		rc = move_files(t, flat, stage, p, true, err);
 		if (rc == 0)
 			rc = phase_over(t, "filed", tree, err);
 	}
 	if (rc == 0)
-		rc = shift_shards(tree->staged, tree->live, p->name, err);
+		rc = shift_shards(t, tree->staged, tree->live, p->name, err);
 	return rc;
 }
 
@@ -255,20 +282,29 @@ static int forward_from_shards(struct txn *t, struct txn_tree *tree,
 	int rc = 0;
 
 	if (!was_over(t, "shifted", tree)) {
-		rc = shift_shards(tree->live, tree->staged, p->name, err);
+		rc = shift_shards(t, tree->live, tree->staged, p->name, err);
 		if (rc == 0)
 			rc = phase_over(t, "shifted", tree, err);
 	}
+	if (rc == 0 && end_of_units(p))
+		rc = txn_repack(t, tree, err);
 	if (rc == 0)
-		rc = move_files(t, stage, live, p->name, true, err);
+		rc = move_files(t, stage, live, p, true, err);
 	return rc;
+}
+
+// Which numbers are moved, as a count of inodes: those behind all units.
+static uint64_t n_moved(const struct txn *t, const struct fm_plan_tree *p)
+{
+	return t->highest + 1 - fm_min_u64(t->highest + 1, end_of_units(p));
 }
 
 static int prove(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 {
-	uint64_t n = t->highest + 1;
+	uint64_t first = end_of_units(tree->plan), n = n_moved(t, tree->plan);
 	uint64_t *now = fm_alloc_array(n, sizeof(*now));
-	int rc = txn_tree_inodes(tree->live, tree->plan->to, now, n, err);
+	int rc =
+		txn_tree_inodes(tree->live, tree->plan->to, first, now, n, err);
 
 	for (uint64_t i = 0; i < n && rc == 0; i++) {
 		// After a crash the inodes from before are not known.
@@ -276,7 +312,7 @@ static int prove(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 			rc = fm_err_set(err, FM_E_CHANGED,
 					"%s/%" PRIu64
 					" is not the file that was moved",
-					tree->plan->name, i);
+					tree->plan->name, first + i);
 		t->result->compared++;
 	}
 	fm_free(now);
@@ -287,20 +323,23 @@ static int prove(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 // too late.
 int txn_move_prepare(struct txn *t, struct fm_err *err)
 {
-	uint64_t n = t->highest + 1;
 	int rc = 0;
 
 	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++) {
 		struct txn_tree *tree = &t->trees[i];
+		uint64_t first = end_of_units(tree->plan);
+		uint64_t n = n_moved(t, tree->plan);
 
 		tree->ino = fm_alloc_array(n, sizeof(uint64_t));
-		rc = txn_tree_inodes(tree->live, tree->plan->from, tree->ino, n,
-				     err);
+		rc = txn_tree_inodes(tree->live, tree->plan->from, first,
+				     tree->ino, n, err);
 		for (uint64_t k = 0; k < n && rc == 0; k++)
 			if (tree->ino[k] == 0)
 				rc = fm_err_set(err, FM_E_FORMAT,
 						"%s/%" PRIu64 " is missing",
-						tree->plan->name, k);
+						tree->plan->name, first + k);
+		if (rc == 0)
+			rc = txn_repack_look(t, tree, err);
 	}
 	return rc;
 }
@@ -314,14 +353,14 @@ int txn_move_forward(struct txn *t, struct fm_err *err)
 	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++) {
 		struct txn_tree *tree = &t->trees[i];
 
-		if (!was_over(t, "moved", tree)) {
+		if (!was_moved(t, tree)) {
 			rc = open_stage(tree, true, err);
 			if (rc == 0)
 				rc = tree->plan->from
 					     ? forward_from_shards(t, tree, err)
 					     : forward_from_flat(t, tree, err);
 			if (rc == 0)
-				rc = phase_over(t, "moved", tree, err);
+				rc = phase_over(t, TXN_MOVED, tree, err);
 		}
 		if (rc == 0)
 			rc = prove(t, tree, err);
@@ -338,34 +377,40 @@ static int back_one(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 
 	if (rc != 0 || tree->staged < 0)
 		return rc; /* no stage: nothing was moved yet */
+	if (was_moved(t, tree))
+		rc = phase_over(t, TXN_TURNED, tree, err);
+	if (rc != 0)
+		return rc;
 	if (p->from == 0) {
 		struct txn_dirs flat = {tree->live, 0, 0, -1};
 		struct txn_dirs stage = {tree->staged, p->to, 0, -1};
 
 		// Shards may stand in the tree only once all were filed.
 		if (was_over(t, "filed", tree)) {
-			rc = shift_shards(tree->live, tree->staged, p->name,
+			rc = shift_shards(t, tree->live, tree->staged, p->name,
 					  err);
 			if (rc == 0)
 				rc = phase_over(t, TXN_BACK, tree, err);
 		}
 		if (rc == 0)
-			rc = move_files(t, stage, flat, p->name, false, err);
+			rc = move_files(t, stage, flat, p, false, err);
 		if (rc == 0)
-			rc = drop_shards(t, tree->staged, err);
+			rc = drop_shards(t, tree->staged, 0, err);
 	} else {
 		struct txn_dirs stage = {tree->staged, p->from, 0, -1};
 		struct txn_dirs live = {tree->live, p->to, 0, -1};
 
 		if (was_over(t, "shifted", tree)) {
-			rc = move_files(t, live, stage, p->name, false, err);
+			rc = move_files(t, live, stage, p, false, err);
+			if (rc == 0 && end_of_units(p))
+				rc = txn_repack_back(t, tree, err);
 			if (rc == 0 && p->to)
-				rc = drop_shards(t, tree->live, err);
+				rc = drop_shards(t, tree->live, 0, err);
 			if (rc == 0)
 				rc = phase_over(t, TXN_BACK, tree, err);
 		}
 		if (rc == 0)
-			rc = shift_shards(tree->staged, tree->live, p->name,
+			rc = shift_shards(t, tree->staged, tree->live, p->name,
 					  err);
 	}
 	if (rc == 0)
@@ -396,7 +441,8 @@ int txn_move_clean(struct txn *t, struct fm_err *err)
 
 		rc = open_stage(tree, false, err);
 		if (rc == 0 && tree->staged >= 0 && tree->plan->from)
-			rc = drop_shards(t, tree->staged, err);
+			rc = drop_shards(t, tree->staged, tree->plan->to_packed,
+					 err);
 		if (rc == 0)
 			rc = txn_rmdir(tree->live, TXN_STAGE, false, err);
 		if (rc == 0)

@@ -62,68 +62,77 @@ static int write_pointer(struct step *s, struct fm_err *err)
 	return rc ? rc : txn_sync_dir(p->root, p->root_path, err);
 }
 
-// The directory whose mode and owner the new one takes, and a file in it
-// whose owner new files take.
-static int open_like(struct step *s, size_t i, const char *gone, int *dir,
-		     struct fm_err *err)
+// The unit of a step, and the names of the directory that is made and of the
+// one that goes. False: this tree has no packs.
+static bool unit_of(const struct step *s, size_t i, struct fm_plan_unit *u,
+		    char made[TXN_UNIT_NAME], char gone[TXN_UNIT_NAME])
 {
-	int live = s->t->trees[i].live;
+	const struct txn_tree *tree = &s->t->trees[i];
+	uint64_t by = s->plan->steps.by, first = fm_min_u64(s->at, s->next);
+	bool packs = s->next > s->at;
 
-	return txn_open_dir(live, gone && txn_exists(live, gone) ? gone : ".",
-			    dir, err);
+	if (!tree->plan->has_packs)
+		return false;
+	*u = (struct fm_plan_unit){.tree = i,
+				   .source = tree->live,
+				   .is = {by, s->at},
+				   .becomes = {by, s->next},
+				   .first = first,
+				   .end = first + by};
+	if (u->first < tree->plan->n_loose)
+		u->first = tree->plan->n_loose;
+	txn_unit_name(s->plan, by, first, packs, made);
+	txn_unit_name(s->plan, by, first, !packs, gone);
+	return true;
 }
 
-static int make(struct step *s, size_t i, const char *made, const char *gone,
-		struct fm_err *err)
+// Mode and owner come from the directory that goes.
+static int make(struct step *s, const struct fm_plan_unit *u, const char *made,
+		const char *gone, struct fm_err *err)
 {
-	struct txn_tree *tree = &s->t->trees[i];
-	FM_AUTOFD int unit = -1, dir = -1, like = -1;
-	struct fm_stage stage;
-	int rc = txn_remove_all(tree->live, TXN_UNIT, err);
+	struct txn_tree *tree = &s->t->trees[u->tree];
+	FM_AUTOFD int like = -1;
+	int rc = txn_open_dir(tree->live,
+			      txn_exists(tree->live, gone) ? gone : ".", &like,
+			      err);
 
 	if (rc == 0)
-		rc = txn_mkdir_like(tree->live, TXN_UNIT, tree->live, err);
-	if (rc == 0)
-		rc = txn_open_dir(tree->live, TXN_UNIT, &unit, err);
-	if (rc == 0)
-		rc = open_like(s, i, gone, &like, err);
-	if (rc == 0)
-		rc = txn_mkdir_like(unit, made, like, err);
-	if (rc == 0)
-		rc = txn_open_dir(unit, made, &dir, err);
-	stage = (struct fm_stage){dir, like};
-	if (rc == 0)
-		rc = s->plan->steps.build(s->plan, i, s->at, &stage, err);
-	if (rc == 0 && !s->t->opts->no_proof)
-		rc = s->plan->steps.check(s->plan, i, s->at, unit, err);
-	if (rc == 0)
-		rc = txn_sync_dir(dir, made, err);
-	if (rc == 0)
-		rc = txn_sync_dir(unit, TXN_UNIT, err);
+		rc = txn_unit_make(s->t, tree, u, made, like, err);
 	if (rc != 0)
 		fm_err_prefix(err, "%s: ", tree->plan->name);
 	return rc;
 }
 
-static int place(struct step *s, size_t i, const char *made, struct fm_err *err)
+// Loose numbers live in the directory, which therefore stays: the new ones
+// join them, one by one. Nobody reads them there before the pointer moves.
+static int join(struct txn_tree *tree, const struct fm_plan_unit *u,
+		const char *made, struct fm_err *err)
 {
-	struct txn_tree *tree = &s->t->trees[i];
-	FM_AUTOFD int unit = -1;
+	FM_AUTOFD int unit = -1, from = -1, to = -1;
 	int rc = txn_open_dir(tree->live, TXN_UNIT, &unit, err);
-	int sys = 0;
 
-	if (rc != 0)
-		return rc;
-	if (txn_rename_new(unit, made, tree->live, made, &sys) != 0) {
-		// Left there by somebody's crash, or loose numbers live in it.
-		if (sys != EEXIST && sys != ENOTEMPTY)
-			return fm_err_sys(err, sys, "cannot place %s/%s",
-					  tree->plan->name, made);
-		if (renameat2(unit, made, tree->live, made, RENAME_EXCHANGE))
-			return fm_err_sys(err, errno, "cannot exchange %s/%s",
-					  tree->plan->name, made);
+	if (rc == 0)
+		rc = txn_open_dir(unit, made, &from, err);
+	if (rc == 0)
+		rc = txn_open_dir(tree->live, made, &to, err);
+	for (uint64_t n = u->first; rc == 0 && n < u->end; n++) {
+		char name[FM_NUM_PATH];
+
+		fm_num_path(0, n, name);
+		rc = txn_rename(from, name, to, name, err);
 	}
-	return txn_sync_dir(tree->live, tree->plan->name, err);
+	return rc ? rc : txn_sync_dir(to, made, err);
+}
+
+static int place(struct step *s, const struct fm_plan_unit *u, const char *made,
+		 struct fm_err *err)
+{
+	struct txn_tree *tree = &s->t->trees[u->tree];
+	bool is_joined = s->next < s->at && s->next < tree->plan->n_loose;
+	int rc = is_joined ? join(tree, u, made, err)
+			   : txn_unit_place(tree, tree->live, made, err);
+
+	return rc ? fm_err_prefix(err, "%s: ", tree->plan->name) : 0;
 }
 
 // A shard loses its numbers, but for the loose ones; a pack goes whole.
@@ -159,13 +168,11 @@ static int drop_all(struct step *s, bool is_in_force, struct fm_err *err)
 
 	for (size_t i = 0; i < s->plan->n_trees && rc == 0; i++) {
 		struct txn_tree *tree = &s->t->trees[i];
-		const char *made, *gone;
+		char made[TXN_UNIT_NAME], gone[TXN_UNIT_NAME];
+		struct fm_plan_unit u;
 
-		s->plan->steps.names(s->plan, i, s->at, &made, &gone);
-		if (!is_in_force)
-			gone = made;
-		if (gone)
-			rc = drop(s, i, gone, err);
+		if (unit_of(s, i, &u, made, gone))
+			rc = drop(s, i, is_in_force ? gone : made, err);
 		if (rc == 0)
 			rc = txn_remove_all(tree->live, TXN_UNIT, err);
 		if (rc == 0)
@@ -179,13 +186,13 @@ static int make_all(struct step *s, struct fm_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < s->plan->n_trees && rc == 0; i++) {
-		const char *made, *gone;
+		char made[TXN_UNIT_NAME], gone[TXN_UNIT_NAME];
+		struct fm_plan_unit u;
 
-		s->plan->steps.names(s->plan, i, s->at, &made, &gone);
 		if (!s->plan->build_lock || s->plan->trees[i].is_mutable)
 			rc = txn_lock_all(s->t, err);
-		if (rc == 0 && made)
-			rc = make(s, i, made, gone, err);
+		if (rc == 0 && unit_of(s, i, &u, made, gone))
+			rc = make(s, &u, made, gone, err);
 	}
 	return rc;
 }
@@ -203,11 +210,11 @@ static int place_all(struct step *s, struct fm_err *err)
 				" meanwhile: another tool packs",
 				s->plan->steps.pointer, s->at, now);
 	for (size_t i = 0; i < s->plan->n_trees && rc == 0; i++) {
-		const char *made, *gone;
+		char made[TXN_UNIT_NAME], gone[TXN_UNIT_NAME];
+		struct fm_plan_unit u;
 
-		s->plan->steps.names(s->plan, i, s->at, &made, &gone);
-		if (made)
-			rc = place(s, i, made, err);
+		if (unit_of(s, i, &u, made, gone))
+			rc = place(s, &u, made, err);
 	}
 	return rc;
 }
@@ -287,8 +294,9 @@ int txn_steps_tidy(struct txn *t, struct fm_err *err)
 				false, err);
 	while (rc == 0 && s.at != p->to) {
 		is_in_force = is_in_force && s.at != now;
+		s.next = p->to > s.at ? s.at + p->by : s.at - p->by;
 		rc = drop_all(&s, is_in_force, err);
-		s.at = p->to > p->from ? s.at + p->by : s.at - p->by;
+		s.at = s.next;
 	}
 	txn_unlock_all(t);
 	return rc;

@@ -168,11 +168,15 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 {
 	struct name_ctx *c = ctx;
 	const char *junk = c->t->plan->junk;
+	uint64_t k;
 
 	c->count += e->is_number && e->type == DT_REG;
 
 	if (e->is_number &&
 	    (e->type == DT_REG || (e->type == DT_DIR && !e->is_in_shard)))
+		return 0;
+	if (e->type == DT_DIR && !e->is_in_shard &&
+	    txn_is_pack_name(c->t->plan, e->name, &k))
 		return 0;
 	if (junk && e->type == DT_REG &&
 	    strncmp(e->name, junk, strlen(junk)) == 0)
@@ -199,7 +203,7 @@ int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 }
 
 struct inode_ctx {
-	uint64_t shard, n;
+	uint64_t shard, first, n;
 	uint64_t *ino;
 };
 
@@ -209,19 +213,21 @@ static int note_inode(void *ctx, const struct fm_num_entry *e,
 	struct inode_ctx *c = ctx;
 
 	(void)err;
-	if (!e->is_number || e->type != DT_REG || e->number >= c->n)
+	if (!e->is_number || e->type != DT_REG || e->number < c->first ||
+	    e->number - c->first >= c->n)
 		return 0;
 	// Only the file in its right place counts.
 	if (c->shard ? e->is_in_shard && e->shard == e->number / c->shard
 		     : !e->is_in_shard)
-		c->ino[e->number] = e->ino;
+		c->ino[e->number - c->first] = e->ino;
 	return 0;
 }
 
-int txn_tree_inodes(int top, uint64_t shard, uint64_t *ino, uint64_t n,
-		    struct fm_err *err)
+int txn_tree_inodes(int top, uint64_t shard, uint64_t first, uint64_t *ino,
+		    uint64_t n, struct fm_err *err)
 {
-	struct inode_ctx c = {.shard = shard, .n = n, .ino = ino};
+	struct inode_ctx c = {
+		.shard = shard, .first = first, .n = n, .ino = ino};
 
 	memset(ino, 0, n * sizeof(*ino));
 	return fm_num_walk(top, note_inode, &c, err);
@@ -318,8 +324,11 @@ static int check_bound(const struct txn *t, uint64_t highest,
 {
 	for (size_t i = 0; i < t->plan->n_trees; i++) {
 		const struct txn_tree *tree = &t->trees[i];
+		uint64_t packed = tree->plan->from_packed;
 
-		if (tree->count && highest / 2 > tree->count + BOUND_SLACK)
+		if (tree->count &&
+		    (highest < packed ||
+		     (highest - packed) / 2 > tree->count + BOUND_SLACK))
 			return fm_err_set(err, FM_E_FORMAT,
 					  "%s says %" PRIu64 ", but %s has "
 					  "only %" PRIu64 " files",

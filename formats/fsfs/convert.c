@@ -49,8 +49,9 @@ static void add_locks(struct fm_plan *plan, const struct fsfs_traits *t)
 }
 
 // What fsfs_settle may plan.
-static const char *const small_files[] = {"current", "uuid", "txn-current",
-					  "txn-current-lock", "txn-protorevs"};
+static const char *const small_files[] = {"current",       "uuid",
+					  "txn-current",   "txn-current-lock",
+					  "txn-protorevs", "min-unpacked-rev"};
 
 static void add_advice(struct fm_plan *plan, const struct fsfs_conversion *c)
 {
@@ -72,6 +73,50 @@ static void add_advice(struct fm_plan *plan, const struct fsfs_conversion *c)
 			  "file name copy everything once more.");
 }
 
+static const char *shape_name(uint64_t shard, uint64_t packed,
+			      struct fm_arena *out)
+{
+	const char *layout = fsfs_layout_name(shard, out);
+
+	if (packed == 0)
+		return layout;
+	return fm_arena_printf(out, "%s (packed below r%" PRIu64 ")", layout,
+			       packed);
+}
+
+// Packs hold whole shards of revisions that exist, whatever min-unpacked-rev or
+// a journal says.
+static bool is_whole(uint64_t packed, uint64_t shard, uint64_t highest)
+{
+	return packed == 0 ||
+	       (shard && packed % shard == 0 && packed <= highest + 1);
+}
+
+// Packs cannot be linked: they are made anew, while nobody reads them.
+static int build_packs(const struct fsfs_conversion *c, struct fm_plan *plan,
+		       struct fm_err *err)
+{
+	if (c->from_packed == 0 && c->to_packed == 0)
+		return 0;
+	if (!is_whole(c->from_packed, c->from.shard, plan->highest) ||
+	    !is_whole(c->to_packed, c->to.shard, plan->highest))
+		return fm_err_set(err, FM_E_FORMAT,
+				  "packs that end at r%" PRIu64 " and r%" PRIu64
+				  ": no whole shards, or beyond r%" PRIu64,
+				  c->from_packed, c->to_packed, plan->highest);
+	if (plan->mode == FM_MODE_LINK)
+		plan->mode = FM_MODE_RENAME;
+	if (fsfs_plan_packs(c->fs, &c->from, plan, err) != 0)
+		return err->code;
+	for (size_t i = 0; i < plan->n_trees; i++) {
+		struct fm_plan_tree *tree = &plan->trees[i];
+
+		tree->from_packed = tree->has_packs ? c->from_packed : 0;
+		tree->to_packed = tree->has_packs ? c->to_packed : 0;
+	}
+	return 0;
+}
+
 // Everything of the plan but its operation and notes.
 static int build(struct fsfs_conversion *c, enum fm_mode mode,
 		 struct fm_plan *plan, struct fm_err *err)
@@ -84,8 +129,8 @@ static int build(struct fsfs_conversion *c, enum fm_mode mode,
 	plan->operation = "layout";
 	plan->title = fm_arena_printf(
 		out, "format %u %s to format %u %s", c->from.number,
-		fsfs_layout_name(c->from.shard, out), c->to.number,
-		fsfs_layout_name(c->to.shard, out));
+		shape_name(c->from.shard, c->from_packed, out), c->to.number,
+		shape_name(c->to.shard, c->to_packed, out));
 	plan->mode = mode;
 	plan->root = c->fs->db;
 	plan->root_path = c->fs->db_path;
@@ -104,7 +149,7 @@ static int build(struct fsfs_conversion *c, enum fm_mode mode,
 	plan->n_file_names = FM_ARRAY_SIZE(small_files);
 	plan->ctx = c;
 	add_advice(plan, c);
-	return 0;
+	return build_packs(c, plan, err);
 }
 
 static struct fsfs_conversion *new_conversion(struct fm_target *t,
@@ -189,6 +234,12 @@ static void add_notes(struct fm_plan *plan, const struct fsfs_conversion *c)
 			 fm_arena_printf(out, "%u", c->to.number));
 	fm_plan_add_note(plan, "shard",
 			 fm_arena_printf(out, "%" PRIu64, c->to.shard));
+	if (c->from_packed == 0 && c->to_packed == 0)
+		return;
+	fm_plan_add_note(plan, "packed-from",
+			 fm_arena_printf(out, "%" PRIu64, c->from_packed));
+	fm_plan_add_note(plan, "packed-to",
+			 fm_arena_printf(out, "%" PRIu64, c->to_packed));
 }
 
 static int refuse_target(const struct fm_options *opts, struct fm_err *err)
@@ -268,6 +319,8 @@ int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
 	if (fsfs_stages_find(&st, opts, err) != 0)
 		return err->code;
 	c->to.shard = st.shard;
+	c->from_packed = st.packed;
+	c->to_packed = st.goal;
 	switch (st.next) {
 	case FSFS_STAGE_LAYOUT:
 		if (plan_layout(c, opts, plan, err) != 0)
@@ -299,6 +352,29 @@ static uint64_t number_note(const struct fm_journal *j, const char *key)
 	if (!text || !fm_num_parse(text, &n))
 		n = 0;
 	return n;
+}
+
+// Undo, with packs by now or then: today's revisions, as many packed as were,
+// and whatever has been packed since.
+static int undo_packs(struct fsfs_conversion *c, const struct fm_journal *j,
+		      const struct fm_options *opts, struct fm_err *err)
+{
+	uint64_t then = number_note(j, "packed-from");
+
+	if (c->from.has_min_unpacked &&
+	    fsfs_min_unpacked_read(c->fs, &c->from_packed, err) != 0)
+		return err->code;
+	if (c->from_packed == 0 && then == 0)
+		return 0;
+	if (c->to.shard == 0)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "revisions 0 to %" PRIu64
+				  " are packed by now: fsconvert --unpack "
+				  "first",
+				  c->from_packed - 1);
+	c->to_packed =
+		fm_max_u64(c->from_packed / c->to.shard * c->to.shard, then);
+	return fsfs_need_stopped(c->fs, true, opts, err);
 }
 
 static int need_marker(const struct fm_journal *j,
@@ -338,6 +414,8 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	c->to = c->from;
 	fsfs_traits_set_number(&c->to, (unsigned)number_note(j, "format"));
 	c->to.shard = number_note(j, "shard");
+	c->from_packed = number_note(j, "packed-from");
+	c->to_packed = number_note(j, "packed-to");
 	if (build(c, mode, plan, err) != 0)
 		return err->code;
 	plan->old_marker = marker->field[2];
@@ -382,7 +460,7 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 	saved = fm_journal_find(j, "save", "current");
 	if (!c->to.has_txn_files && saved && saved->n_fields == 5)
 		c->old_current = &saved->field[3];
-	if (fsfs_need_unpacked(c->fs, err) != 0 ||
+	if (undo_packs(c, j, opts, err) != 0 ||
 	    build(c, opts->mode, plan, err) != 0)
 		return err->code;
 	plan->old_marker = field(&c->fs->format_bytes, plan->out);

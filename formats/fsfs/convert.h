@@ -3,7 +3,8 @@
  * Inside of the layout conversion: convert.c (what to do), settle.c (the
  * small files that change with it), lower.c (going back to formats 1 and 2),
  * stages.c (several conversions for one wish), pack.c (packing, unpacking),
- * hold.c (keeps writers of the rep-cache out while it is copied).
+ * units.c (single packs, and shards out of packs), hold.c (keeps writers of
+ * the rep-cache out while it is copied).
  */
 #ifndef FM_FORMATS_FSFS_CONVERT_H
 #define FM_FORMATS_FSFS_CONVERT_H
@@ -15,6 +16,7 @@ struct fsfs_conversion {
 	const struct fsfs *fs;
 	struct sqlite3 *held; /* of fsfs_hold_rep_cache */
 	struct fsfs_traits from, to;
+	uint64_t from_packed, to_packed; /* revisions below are in packs */
 	struct fm_arena *out;
 	/* Going back below format 3: what `current` said when the repository
 	   left it, from the record that is undone; or NULL. */
@@ -32,9 +34,9 @@ int fsfs_lower_check(const struct fsfs_conversion *c, struct fm_buf *current,
 		     struct fm_err *err);
 
 /*
- * A wish may take several conversions, each with a journal of its own: packs
- * hold whole shards, so a repository with packs is unpacked before its layout
- * changes and packed again afterwards. The records carry what comes next:
+ * A wish may take several conversions, each with a journal of its own: what
+ * will be single files is unpacked shard by shard before the layout changes,
+ * and what is packed later comes after it. The records carry what comes next:
  *
  *	note carry N    revisions below N were packed when it all began
  *	note for S      the wanted shard size
@@ -46,7 +48,7 @@ struct fsfs_stages {
 	const struct fsfs *fs;
 	uint64_t shard; /* wanted */
 	enum fsfs_stage next;
-	uint64_t packed, goal; /* the pointer now, and after PACKS */
+	uint64_t packed, goal; /* the pointer now, and after this stage */
 	bool is_last, follows;
 	uint64_t carry;
 };
@@ -62,8 +64,10 @@ void fsfs_stages_note(const struct fsfs_stages *st, struct fm_plan *plan);
 int fsfs_need_stopped(const struct fsfs *fs, bool changes_layout,
 		      const struct fm_options *opts, struct fm_err *err);
 
-/* FM_E_UNSUPPORTED, with what to do, when revisions are packed. */
-int fsfs_need_unpacked(const struct fsfs *fs, struct fm_err *err);
+/* plan.units, and what the two trees of the plan may have. traits: of the
+   repository, whose db/format may hold the guard by now. */
+int fsfs_plan_packs(const struct fsfs *fs, const struct fsfs_traits *traits,
+		    struct fm_plan *plan, struct fm_err *err);
 
 /*
  * Packing (to > from) or unpacking: db/min-unpacked-rev goes from one multiple

@@ -239,10 +239,6 @@ int fsfs_make_props_pack(struct fsfs_props *from, uint64_t first,
 	struct fm_out manifest;
 	int rc;
 
-	if (first == 0) {
-		first++; // never packed
-		count--;
-	}
 	rc = fm_out_open(&manifest, stage, "manifest", PACK_MODE, err);
 	if (rc != 0)
 		return rc;

@@ -40,7 +40,7 @@ void fsfs_props_release(struct fsfs_props *p);
 int fsfs_props_find(struct fsfs_props *p, uint64_t revision,
 		    struct fm_text *list, struct fm_err *err);
 
-/* The pack of a shard: its files and its manifest. */
+/* The pack of a shard, but for revision 0: its files and its manifest. */
 int fsfs_make_props_pack(struct fsfs_props *from, uint64_t first,
 			 uint64_t count, const struct fsfs_conf *conf,
 			 const struct fm_stage *stage, struct fm_err *err);

@@ -8,6 +8,7 @@
 //	txn-current       from 3 on: above the suffix of every open transaction
 //	                  of the older naming, so that no new name collides
 //	txn-current-lock, txn-protorevs     from 3 on
+//	min-unpacked-rev  where packs change their shape
 //	uuid              from 7 on: line 2 anew, as Subversion's upgrade does
 
 #include "formats/fsfs/convert.h"
@@ -181,17 +182,28 @@ static int lower(struct fm_plan *plan, const struct fsfs_conversion *c,
 	return rc;
 }
 
-// The plan was made for unpacked revisions: a packer must not have come in.
-static int check_unpacked(const struct fsfs *fs, struct fm_err *err)
+// The pointer must be where it was when the plan was made, or (of a run that
+// is resumed) where it is to be; a packer must not have come in.
+static int settle_pointer(struct fm_plan *plan, const struct fsfs_conversion *c,
+			  struct fm_err *err)
 {
+	struct fsfs was = *c->fs;
 	uint64_t packed = 0;
+	char text[32];
 
-	if (fsfs_min_unpacked_read(fs, &packed, err) != 0)
+	// By now db/format may hold the guard, which has no traits.
+	was.traits = c->from;
+	if (fsfs_min_unpacked_read(&was, &packed, err) != 0)
 		return err->code;
-	if (packed == 0)
+	if (packed != c->from_packed && packed != c->to_packed)
+		return fm_err_set(err, FM_E_CHANGED,
+				  "another process packed revisions meanwhile");
+	if (c->from_packed == c->to_packed && plan->mode != FM_MODE_COPY)
 		return 0;
-	return fm_err_set(err, FM_E_CHANGED,
-			  "another process packed revisions meanwhile");
+	(void)snprintf(text, sizeof(text), "%" PRIu64 "\n", c->to_packed);
+	fm_plan_add_write(plan, "min-unpacked-rev", text, strlen(text),
+			  "current");
+	return 0;
 }
 
 int fsfs_settle(struct fm_plan *plan, struct fm_err *err)
@@ -202,7 +214,7 @@ int fsfs_settle(struct fm_plan *plan, struct fm_err *err)
 
 	plan->n_files = 0;
 	if (c->from.has_min_unpacked)
-		rc = check_unpacked(c->fs, err);
+		rc = settle_pointer(plan, c, err);
 	if (rc == 0 && lowers)
 		return lower(plan, c, err);
 	if (rc == 0 && c->to.has_txn_files && !c->from.has_txn_files)

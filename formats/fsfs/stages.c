@@ -45,25 +45,11 @@ int fsfs_need_stopped(const struct fsfs *fs, bool changes_layout,
 	if (opts->is_stopped || (!changes_layout && fs->traits.has_pack_lock))
 		return 0;
 	return fm_err_set(err, FM_E_UNSUPPORTED,
-			  "unpacking under running servers can make those of "
+			  "%s under running servers can make those of "
 			  "Subversion 1.8 and older fail: stop them all, then "
-			  "say --servers-stopped");
-}
-
-int fsfs_need_unpacked(const struct fsfs *fs, struct fm_err *err)
-{
-	uint64_t packed = 0;
-
-	if (!fs->traits.has_min_unpacked)
-		return 0;
-	if (fsfs_min_unpacked_read(fs, &packed, err) != 0)
-		return err->code;
-	if (packed == 0)
-		return 0;
-	return fm_err_set(err, FM_E_UNSUPPORTED,
-			  "revisions 0 to %" PRIu64
-			  " are packed: fsconvert --unpack first",
-			  packed - 1);
+			  "say --servers-stopped",
+			  changes_layout ? "giving packs another layout"
+					 : "unpacking");
 }
 
 static int refuse_pack(const struct fsfs_stages *st, struct fm_err *err)
@@ -97,10 +83,35 @@ static int find_goal(struct fsfs_stages *st, const struct fm_options *opts,
 	return 0;
 }
 
+// The layout changes, too. Packs become other packs in one go; but what is to
+// be loose comes out of them first, shard by shard, where that is more than
+// one of them: their disk space goes as it is used.
+static void find_move(struct fsfs_stages *st, bool is_copy)
+{
+	uint64_t shard = st->fs->traits.shard;
+	uint64_t rest = st->packed ? st->goal % shard : 0;
+	uint64_t least = st->goal + (rest ? shard - rest : 0);
+
+	st->next = FSFS_STAGE_LAYOUT;
+	st->is_last = true;
+	if (is_copy || st->packed == 0) {
+		// Beside running servers, then: packs are made afterwards.
+		if (!is_copy && st->goal) {
+			st->is_last = false;
+			st->goal = 0;
+		}
+	} else if (least < st->packed) {
+		st->next = FSFS_STAGE_PACKS;
+		st->is_last = false;
+		st->goal = least;
+	}
+}
+
 int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
 		     struct fm_err *err)
 {
 	const struct fsfs_traits *now = &st->fs->traits;
+	bool is_copy = opts->mode == FM_MODE_COPY;
 	bool moves;
 
 	if (opts->packs && opts->unpacks)
@@ -111,22 +122,17 @@ int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
 	     fsfs_min_unpacked_read(st->fs, &st->packed, err) != 0) ||
 	    find_goal(st, opts, err) != 0)
 		return err->code;
-	moves = st->shard != now->shard || opts->mode == FM_MODE_COPY;
+	moves = st->shard != now->shard;
 	st->carry = st->follows ? st->carry : st->packed;
-	if (moves && st->packed) {
-		st->next = FSFS_STAGE_PACKS;
-		st->goal = 0;
-	} else if (moves) {
-		st->next = FSFS_STAGE_LAYOUT;
-		st->is_last = st->goal == 0 || opts->mode == FM_MODE_COPY;
+	if (moves || is_copy) {
+		find_move(st, is_copy);
 	} else {
 		st->next = st->goal != st->packed ? FSFS_STAGE_PACKS
 						  : FSFS_STAGE_NONE;
 		st->is_last = true;
 	}
-	if (moves && st->packed && opts->mode == FM_MODE_COPY)
-		return fsfs_need_unpacked(st->fs, err);
-	if (st->next == FSFS_STAGE_PACKS && st->goal < st->packed)
+	if (!is_copy && st->packed &&
+	    (st->next == FSFS_STAGE_LAYOUT || st->goal < st->packed))
 		return fsfs_need_stopped(st->fs, moves, opts, err);
 	return 0;
 }

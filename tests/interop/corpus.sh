@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# corpus.sh [built|dumps|one REPO]
+# corpus.sh [built|dumps|pairs|one REPO]
 #
 # Converts every repository of the shared corpus (120 made by its generator,
 # and its dumps loaded by every compatible version) to other layouts in both
-# modes, and asks Subversion before and after; see convert.sh.  Without the
-# corpus it says so and exits 0.
+# modes, and asks Subversion before and after; see convert.sh.  `pairs`: from
+# every shape to every other, packed ones too; see pairs.sh.  Without the corpus
+# it says so and exits 0.
 #
 #   CORPUS=DIR     the corpus (../shared/corpus/fsfs beside the checkout)
 #   CORPUS_DIR=DIR where repositories are made and kept (build/corpus)
@@ -16,6 +17,8 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/interop/convert.sh
 . "$here/convert.sh"
+# shellcheck source=tests/interop/pairs.sh
+. "$here/pairs.sh"
 : "${CORPUS:=$CONVERT_TOP/../shared/corpus/fsfs}"
 : "${CORPUS_DIR:=$CONVERT_TOP/build/corpus}"
 : "${JOBS:=2}"
@@ -60,16 +63,29 @@ dump() {
     rm -rf "$dir"
 }
 
+# pairs REPO
+pairs() {
+    local name=${1##*/} out
+    WORK=$(mktemp -d "$base/fsmend-pairs.XXXXXX")
+    if out=$(pairs_all "$1" 2>&1); then
+        echo "ok $name: $out"
+    else
+        echo "FAIL $name: $out"
+    fi
+    rm -rf "$WORK"
+}
+
 each() {
     local what=$1
     export BUILD CORPUS_DIR
     xargs -d '\n' -P "$JOBS" -n 1 "$0" "$what"
 }
 
+# built one|pairs
 built() {
     make_corpus || return
     find "$CORPUS_DIR" -mindepth 2 -maxdepth 2 -name format -printf '%h\n' |
-        sort | each one
+        sort | each "$1"
 }
 
 dumps() {
@@ -90,6 +106,7 @@ tally() {
 
 case ${1-} in
     one) one "$2"; exit ;;
+    pair) pairs "$2"; exit ;;
     dump) dump "${2%:*}" "${2##*:}"; exit ;;
 esac
 if [ ! -x "$CORPUS/make-corpus.sh" ]; then
@@ -99,6 +116,10 @@ fi
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 rc=0
-[ "${1-built}" != built ] || built | tally built || rc=1
+[ "${1-built}" != built ] || built one | tally built || rc=1
+if [ "${1-pairs}" = pairs ]; then
+    built pair | tally pairs || rc=1
+    awk '/^ok / { n += $(NF - 1) } END { print n + 0, "pairs in all" }' "$tmp"
+fi
 [ "${1-dumps}" != dumps ] || dumps | tally dumps || rc=1
 exit "$rc"

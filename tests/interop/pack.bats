@@ -11,6 +11,8 @@ load /usr/lib/bats/bats-file/load
 setup() {
     # shellcheck source=tests/interop/convert.sh
     . "$BATS_TEST_DIRNAME/convert.sh"
+    # shellcheck source=tests/interop/pairs.sh
+    . "$BATS_TEST_DIRNAME/pairs.sh"
     PATH=$BUILD:$PATH
     WORK=$BATS_TEST_TMPDIR
     cd "$WORK" || return
@@ -95,6 +97,37 @@ reshaped() {
     fi
 }
 
+# A converted copy of what is packed, into every shape; the source stays.
+copied() {
+    local layout state pack
+    both "$1"
+    repo_times packed >times.1
+    for layout in linear 1 4 7 1000; do
+        for state in loose packed kept; do
+            can_be packed $layout $state || continue
+            pack=()
+            [ $state != loose ] || pack=(--unpack)
+            [ $state != packed ] || pack=(--pack)
+            fsconvert --layout=$layout "${pack[@]}" packed copy
+            still copy "$ORACLE" "$(packed_then packed $layout $state)"
+            assert_equal "$(layout_of copy)" $layout
+            run repo_works copy
+            assert_success
+            rm -rf copy
+        done
+    done
+    repo_times packed >times.2
+    run diff times.1 times.2
+    assert_success
+}
+
+every_pair() {
+    REPO_REVS=17 repo_kind x "$1"
+    run pairs_all x
+    assert_success
+    assert_output --regexp '^[0-9]{2,} pairs$'
+}
+
 bats_require_minimum_version 1.5.0
 
 @test "unpacked as it was: format 4" { unpacked_alike f4-4; }
@@ -109,6 +142,30 @@ bats_require_minimum_version 1.5.0
 @test "packed, to other shards: format 6" { reshaped f6-4; }
 @test "packed, to other shards: format 8, logical" { reshaped f8-4; }
 @test "packed, to other shards: format 8, physical" { reshaped f8-4-physical; }
+
+@test "a copy of packs, in every shape: format 4" { copied f4-4; }
+@test "a copy of packs, in every shape: format 8, logical" { copied f8-4; }
+@test "from every shape to every other" { every_pair f6-4; }
+
+@test "undo keeps what came after: commits, edits and packs" {
+    repo_kind x f6-4
+    svnadmin pack -q x
+    fsconvert --layout=7 --servers-stopped x
+    for i in 1 2 3 4 5 6 7 8; do
+        svn mkdir -q -m "later $i" "file://$PWD/x/later$i"
+    done
+    printf 'edited' >log
+    svnadmin setlog --bypass-hooks -r 3 x log
+    svnadmin pack -q x
+    ORACLE=$(repo_oracle x)
+    run -8 fsconvert --undo x
+    assert_output --partial --servers-stopped
+    fsconvert --undo --servers-stopped x
+    still x "$ORACLE" 28
+    assert_equal "$(repo_shard x)" 4
+    run repo_works x
+    assert_success
+}
 
 @test "compressed and rewritten packs of properties" {
     local r

@@ -344,15 +344,15 @@ repo_works_client() {
     local repo=$1 url=$2 wc=$3 young=$4
     # Externals of a public dump lead to servers of others.
     svn checkout -q --ignore-externals "$url" "$wc/all" || return
-    svn mkdir -q -m works "$url/works-$young" &&
+    svn mkdir -q --force-log -m works "$url/works-$young" &&
         svn checkout -q "$url/works-$young" "$wc/w" || return
     echo one >"$wc/w/file"
-    svn add -q "$wc/w/file" && svn commit -q -m one "$wc/w" || return
+    svn add -q "$wc/w/file" && svn commit -q --force-log -m one "$wc/w" || return
     echo two >>"$wc/w/file"
-    svn commit -q -m two "$wc/w" || return
+    svn commit -q --force-log -m two "$wc/w" || return
     [ "$(svn cat "$url/works-$young/file")" = $'one\ntwo' ] || return
     [ "$(svn cat "$url/works-$young/file@$((young + 2))")" = one ] || return
-    svn copy -q -m copy "$url/works-$young" "$url/works-$young-copy" || return
+    svn copy -q --force-log -m copy "$url/works-$young" "$url/works-$young-copy" || return
     [ "$(svnlook youngest "$repo")" -eq $((young + 4)) ] || return
     [ "$(svnlook cat "$repo" "works-$young-copy/file")" = $'one\ntwo' ] || return
     svn lock "$url/works-$young/file" >/dev/null || return
