@@ -90,6 +90,7 @@ pairs_all() {
             rm -rf "$WORK/start"
             cp -a "$1" "$WORK/start"
             SHAPE="${1##*/} from $layout $state"
+            # shellcheck disable=SC2034 # wrong names it (convert.sh)
             WHAT=$SHAPE
             reshape "$WORK/start" "$layout" "$state" || return
             pairs_from "$WORK/start" || return
