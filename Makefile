@@ -171,6 +171,7 @@ interop: all
 bench: all
 	@tests/setup/need.sh build test
 	@BUILD=$(abspath $(BUILD)) tests/bench/convert.sh
+	@BUILD=$(abspath $(BUILD)) tests/bench/packed.sh
 
 # TIME in seconds, for each target. New inputs stay in build/fuzz/corpus.
 TIME ?= 60

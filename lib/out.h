@@ -4,8 +4,8 @@
  *
  * The transaction layer hands a format the directory in which it stages
  * (struct fm_stage); the format fills it with files and never touches
- * anything else. Every file is new (an existing name is an error), buffered,
- * and synced when it is finished; an unfinished one goes with the stage.
+ * anything else. Every file is new (an existing name is an error) and buffered;
+ * an unfinished one goes with the stage. The layer syncs the stage as a whole.
  *
  *	fm_out_open(&o, stage, "manifest", 0644, &err);
  *	fm_out_write(&o, p, n); fm_out_printf(&o, ...);    errors stick
@@ -42,7 +42,7 @@ void fm_out_printf(struct fm_out *o, const char *fmt, ...) FM_PRINTF(2, 3);
 int fm_out_copy(struct fm_out *o, const struct fm_source *from,
 		struct fm_err *err);
 
-/* Flushes, syncs, closes; the first failure of all. */
+/* Flushes and closes; the first failure of all. */
 int fm_out_finish(struct fm_out *o, struct fm_err *err);
 /* Closes without a word, after another error. */
 void fm_out_abandon(struct fm_out *o);

@@ -448,7 +448,7 @@ static int fill(struct copy *c, struct fm_err *err)
 	if (rc == 0)
 		rc = write_files(c, &bound, err);
 	if (rc == 0)
-		rc = txn_sync_all(c->top, c->place.temp, err);
+		rc = txn_sync_many(c->top, c->place.temp, err);
 	fm_buf_release(&bound);
 	return rc;
 }

@@ -216,7 +216,7 @@ bool txn_is_pack_name(const struct fm_plan *plan, const char *name,
 int txn_unit_make(struct txn *t, struct txn_tree *tree,
 		  const struct fm_plan_unit *u, const char *name, int like,
 		  struct fm_err *err);
-/* From there to top (the tree, or its stage), whole. */
+/* From there to top (the tree, or its stage), whole; top is not synced. */
 int txn_unit_place(struct txn_tree *tree, int top, const char *name,
 		   struct fm_err *err);
 /* Away from top, whole; no error if it is not there. */
@@ -236,6 +236,8 @@ int txn_repack_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 
 /* Every file and directory below fd, and fd itself. */
 int txn_sync_all(int fd, const char *name, struct fm_err *err);
+/* The same for thousands of them: the whole file system, where that is sure. */
+int txn_sync_many(int fd, const char *name, struct fm_err *err);
 /* A directory that the layer made, with all that is in it. */
 int txn_remove_all(int dirfd, const char *name, struct fm_err *err);
 

@@ -74,13 +74,16 @@ static int make(struct repack *r, bool is_back, uint64_t first, uint64_t end,
 	return rc;
 }
 
-// Old packs from *next on that end at or before `end`.
+// Old packs from *next on that end at or before `end`: what was made of them
+// is to last first.
 static int drop_old(struct repack *r, uint64_t *next, uint64_t end,
 		    struct fm_err *err)
 {
 	char name[TXN_UNIT_NAME];
 	int rc = 0;
 
+	if (*next < r->p->from_packed && *next + r->p->from <= end)
+		rc = txn_sync_dir(r->tree->live, r->p->name, err);
 	while (rc == 0 && *next < r->p->from_packed &&
 	       *next + r->p->from <= end) {
 		old_name(r, *next, name);
@@ -117,6 +120,7 @@ static int drop_new(struct repack *r, uint64_t *end, uint64_t first,
 		    struct fm_err *err)
 {
 	char name[TXN_UNIT_NAME];
+	bool is_synced = false;
 	int rc = 0;
 
 	while (rc == 0 && *end > first) {
@@ -124,6 +128,11 @@ static int drop_new(struct repack *r, uint64_t *end, uint64_t first,
 							: *end - r->p->to;
 
 		if (begin < first)
+			break;
+		if (!is_synced)
+			rc = txn_sync_dir(r->tree->staged, r->p->name, err);
+		is_synced = true;
+		if (rc != 0)
 			break;
 		new_name(r, begin, name);
 		rc = txn_unit_drop(r->tree, r->tree->live, name, err);

@@ -132,6 +132,8 @@ static int place(struct step *s, const struct fm_plan_unit *u, const char *made,
 	int rc = is_joined ? join(tree, u, made, err)
 			   : txn_unit_place(tree, tree->live, made, err);
 
+	if (rc == 0)
+		rc = txn_sync_dir(tree->live, tree->plan->name, err);
 	return rc ? fm_err_prefix(err, "%s: ", tree->plan->name) : 0;
 }
 

@@ -59,7 +59,8 @@ int txn_unit_make(struct txn *t, struct txn_tree *tree,
 	if (rc == 0 && !t->opts->no_proof)
 		rc = units->check(units, u, unit, err);
 	if (rc == 0)
-		rc = txn_sync_dir(dir, name, err);
+		rc = u->end > u->becomes.packed ? txn_sync_many(dir, name, err)
+						: txn_sync_all(dir, name, err);
 	return rc;
 }
 
@@ -80,7 +81,7 @@ int txn_unit_place(struct txn_tree *tree, int top, const char *name,
 			return fm_err_sys(err, errno, "cannot exchange %s",
 					  name);
 	}
-	return txn_sync_dir(top, name, err);
+	return 0;
 }
 
 // By way of TXN_UNIT: never half of one under its own name.

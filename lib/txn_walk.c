@@ -6,7 +6,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/statfs.h>
+
+// Where syncfs() is known to make all durable, and to say so when it fails. On
+// a FUSE or a network file system it may not even ask the other side.
+static bool has_syncfs(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return false;
+	switch ((unsigned long)fs.f_type) {
+	case EXT4_SUPER_MAGIC: /* ext2 and ext3 too */
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case TMPFS_MAGIC: return true;
+	default: return false;
+	}
+}
+
+int txn_sync_many(int fd, const char *name, struct fm_err *err)
+{
+	if (!has_syncfs(fd))
+		return txn_sync_all(fd, name, err);
+	if (syncfs(fd) != 0)
+		return fm_err_sys(err, errno, "cannot sync %s", name);
+	return 0;
+}
 
 int txn_sync_all(int fd, const char *name, struct fm_err *err)
 {

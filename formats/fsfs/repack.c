@@ -178,25 +178,40 @@ static int pack_logical(struct fsfs_revs *from, uint64_t first, uint64_t count,
 	return finish(&g, rc, err);
 }
 
+// The revisions of one store that follow each other, in one piece.
+static int add_run(struct fm_out *pack, struct fm_out *manifest,
+		   const struct fsfs_store *s, uint64_t revision, uint64_t n,
+		   struct fm_err *err)
+{
+	uint64_t i = revision - s->first, at = pack->written;
+	struct fm_source slice;
+
+	for (uint64_t k = 0; k < n; k++)
+		fm_out_printf(manifest, "%" PRIu64 "\n",
+			      at + s->offsets[i + k] - s->offsets[i]);
+	if (fsfs_store_slice(s, revision, n, &slice, err) != 0)
+		return err->code;
+	return fm_out_copy(pack, &slice, err);
+}
+
 static int pack_physical(struct fsfs_revs *from, uint64_t first, uint64_t count,
 			 const struct fm_stage *stage, struct fm_err *err)
 {
 	struct fm_out pack, manifest;
 	int rc = fm_out_open(&pack, stage, "pack", FILE_MODE, err);
+	uint64_t n;
 
 	if (rc != 0)
 		return rc;
 	rc = fm_out_open(&manifest, stage, "manifest", FILE_MODE, err);
-	for (uint64_t r = first; r - first < count && rc == 0; r++) {
+	for (uint64_t r = first; r - first < count && rc == 0; r += n) {
 		const struct fsfs_store *s;
-		struct fm_source slice;
 
-		fm_out_printf(&manifest, "%" PRIu64 "\n", pack.written);
 		rc = fsfs_revs_find(from, r, &s, err);
-		if (rc == 0)
-			rc = fsfs_store_slice(s, r, &slice, err);
-		if (rc == 0)
-			rc = fm_out_copy(&pack, &slice, err);
+		if (rc != 0)
+			break;
+		n = fsfs_store_run(s, r, first + count);
+		rc = add_run(&pack, &manifest, s, r, n, err);
 	}
 	if (rc == 0)
 		rc = fm_out_finish(&pack, err);
@@ -257,7 +272,7 @@ int fsfs_make_revision(struct fsfs_revs *from, uint64_t revision,
 	if (from->is_logical) {
 		rc = revision_logical(s, revision, conf, &g, err);
 	} else {
-		rc = fsfs_store_slice(s, revision, &slice, err);
+		rc = fsfs_store_slice(s, revision, 1, &slice, err);
 		if (rc == 0)
 			rc = fm_out_copy(&g.out, &slice, err);
 	}
@@ -305,46 +320,70 @@ static int same_item(const struct fsfs_store *a, const struct fsfs_item *x,
 }
 
 static int same_logical(const struct fsfs_store *a, const struct fsfs_store *b,
-			uint64_t revision, char *buffer, bool *is_same,
+			uint64_t revision, uint64_t count, char *buffer,
 			struct fm_err *err)
 {
 	const struct fsfs_item **x, **y;
+	bool is_same = true;
 	size_t n, m;
 	int rc = 0;
 
-	x = fsfs_store_items(a, revision, &n);
-	y = fsfs_store_items(b, revision, &m);
-	*is_same = n == m;
-	for (size_t i = 0; i < n && rc == 0 && *is_same; i++)
-		rc = same_item(a, x[i], b, y[i], buffer, is_same, err);
+	for (uint64_t r = revision; r - revision < count && rc == 0; r++) {
+		x = fsfs_store_items(a, r, &n);
+		y = fsfs_store_items(b, r, &m);
+		is_same = n == m;
+		for (size_t i = 0; i < n && rc == 0 && is_same; i++)
+			rc = same_item(a, x[i], b, y[i], buffer, &is_same, err);
+		if (rc == 0 && !is_same)
+			rc = differs(r, err);
+	}
 	return rc;
+}
+
+// Their lengths one by one, their bytes in one piece.
+static int same_physical(const struct fsfs_store *a, const struct fsfs_store *b,
+			 uint64_t revision, uint64_t count, char *buffer,
+			 struct fm_err *err)
+{
+	const uint64_t *x = a->offsets + (revision - a->first);
+	const uint64_t *y = b->offsets + (revision - b->first);
+	struct fm_source p, q;
+	bool is_same = true;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (x[i + 1] - x[i] != y[i + 1] - y[i])
+			return differs(revision + i, err);
+	if (fsfs_store_slice(a, revision, count, &p, err) != 0 ||
+	    fsfs_store_slice(b, revision, count, &q, err) != 0 ||
+	    same_bytes(&p, &q, buffer, &is_same, err) != 0)
+		return err->code;
+	if (!is_same && count == 1)
+		return differs(revision, err);
+	// Which of them it is.
+	for (uint64_t i = 0; i < count && !is_same; i++)
+		if (same_physical(a, b, revision + i, 1, buffer, err) != 0)
+			return err->code;
+	return 0;
 }
 
 int fsfs_check_made(struct fsfs_revs *from, struct fsfs_revs *made,
 		    uint64_t first, uint64_t count, struct fm_err *err)
 {
 	char *buffer = fm_alloc(2 * (size_t)CHUNK);
-	bool is_same = true;
+	uint64_t end = first + count, n;
 	int rc = 0;
 
-	for (uint64_t r = first; r - first < count && rc == 0; r++) {
+	for (uint64_t r = first; r < end && rc == 0; r += n) {
 		const struct fsfs_store *a, *b;
-		struct fm_source p, q;
 
 		rc = fsfs_revs_find(from, r, &a, err);
 		if (rc == 0)
 			rc = fsfs_revs_find(made, r, &b, err);
-		if (rc == 0 && from->is_logical) {
-			rc = same_logical(a, b, r, buffer, &is_same, err);
-		} else if (rc == 0) {
-			rc = fsfs_store_slice(a, r, &p, err);
-			if (rc == 0)
-				rc = fsfs_store_slice(b, r, &q, err);
-			if (rc == 0)
-				rc = same_bytes(&p, &q, buffer, &is_same, err);
-		}
-		if (rc == 0 && !is_same)
-			rc = differs(r, err);
+		if (rc != 0)
+			break;
+		n = fsfs_store_run(b, r, fsfs_store_run(a, r, end) + r);
+		rc = from->is_logical ? same_logical(a, b, r, n, buffer, err)
+				      : same_physical(a, b, r, n, buffer, err);
 	}
 	fm_free(buffer);
 	return rc;

@@ -16,6 +16,16 @@
 
 enum { POINTER_MAX = 256 }; /* bytes of a pointer file, generously */
 
+enum { STEP = 4096, FIRST_STEP_MAX = 1 << 20 };
+
+// All of it and the byte that would show there is more, if that is reasonable.
+static size_t first_step(const struct stat *st)
+{
+	return st->st_size > 0 && st->st_size < FIRST_STEP_MAX
+		       ? (size_t)st->st_size + 1
+		       : STEP;
+}
+
 int fsfs_read_small(int dirfd, const char *name, size_t limit,
 		    struct fm_buf *out, struct fm_err *err)
 {
@@ -33,14 +43,15 @@ int fsfs_read_small(int dirfd, const char *name, size_t limit,
 	/* Its size may change meanwhile: what counts is what is read. */
 	for (;;) {
 		size_t room = limit + 1 - (out->len - start);
+		size_t step = out->len > start ? STEP : first_step(&st);
 		ssize_t n;
 
 		if (room == 0)
 			return fm_err_set(err, FM_E_LIMIT,
 					  "%s: larger than %zu bytes", name,
 					  limit);
-		if (room > 4096)
-			room = 4096;
+		if (room > step)
+			room = step;
 		fm_buf_reserve(out, room);
 		n = read(fd, out->data + out->len, room);
 		if (n < 0 && errno == EINTR)

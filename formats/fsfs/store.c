@@ -235,11 +235,18 @@ int fsfs_revs_find(struct fsfs_revs *r, uint64_t revision,
 	return rc;
 }
 
+uint64_t fsfs_store_run(const struct fsfs_store *s, uint64_t revision,
+			uint64_t end)
+{
+	return fm_min_u64(s->first + s->count, end) - revision;
+}
+
 int fsfs_store_slice(const struct fsfs_store *s, uint64_t revision,
-		     struct fm_source *slice, struct fm_err *err)
+		     uint64_t count, struct fm_source *slice,
+		     struct fm_err *err)
 {
 	uint64_t i = revision - s->first;
 
 	return fm_source_window(slice, &s->source, s->offsets[i],
-				s->offsets[i + 1] - s->offsets[i], err);
+				s->offsets[i + count] - s->offsets[i], err);
 }

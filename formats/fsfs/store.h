@@ -54,9 +54,14 @@ void fsfs_revs_release(struct fsfs_revs *r);
 int fsfs_revs_find(struct fsfs_revs *r, uint64_t revision,
 		   const struct fsfs_store **store, struct fm_err *err);
 
-/* Physical: the bytes of one revision of the store. */
+/* How many revisions from this one on, below `end`, the store holds. */
+uint64_t fsfs_store_run(const struct fsfs_store *s, uint64_t revision,
+			uint64_t end);
+
+/* Physical: the bytes of `count` revisions of the store. */
 int fsfs_store_slice(const struct fsfs_store *s, uint64_t revision,
-		     struct fm_source *slice, struct fm_err *err);
+		     uint64_t count, struct fm_source *slice,
+		     struct fm_err *err);
 
 /* Logical: the items of one revision of the store, n of them. */
 const struct fsfs_item **fsfs_store_items(const struct fsfs_store *s,

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 /* A line has at most 20 bytes; more than this is no manifest. */
-enum { MANIFEST_MAX = 64 << 20 };
+enum { MANIFEST_MAX = 64 << 20, SMALL_PACK = 4 << 20 };
 
 struct packs {
 	struct fsfs_verify *v;
@@ -127,6 +127,23 @@ static uint64_t count_lines(const struct fm_buf *text)
 	return n;
 }
 
+// A pack of small revisions is read in one piece: two reads for each of them
+// would cost more than all its bytes.
+static int small_into_memory(struct fm_source *pack, struct fm_arena *tmp,
+			     struct fm_err *err)
+{
+	size_t n = (size_t)pack->size;
+	char *bytes;
+
+	if (pack->size > SMALL_PACK)
+		return 0;
+	bytes = fm_arena_alloc(tmp, n + 1);
+	if (fm_source_read(pack, 0, bytes, n, err) != 0)
+		return err->code;
+	fm_source_memory(pack, bytes, n);
+	return 0;
+}
+
 static int check_physical(const struct fsfs_pack *p,
 			  const struct fm_source *pack, struct fm_err *err)
 {
@@ -180,7 +197,7 @@ static void check_names(const struct fsfs_pack *p, bool is_logical)
 }
 
 static int check_revision_pack(const struct fsfs_pack *p, bool is_logical,
-			       struct fm_err *err)
+			       struct fm_arena *tmp, struct fm_err *err)
 {
 	FM_AUTOFD int fd = fm_open_read(p->dir, "pack");
 	struct fm_source pack;
@@ -203,6 +220,8 @@ static int check_revision_pack(const struct fsfs_pack *p, bool is_logical,
 		fsfs_found(p->report, FSFS_CHECK_LAYOUT_MODE, p->file,
 			   p->object, "its mode lets nobody read the file");
 	rc = fm_source_file(&pack, fd, err);
+	if (rc == 0 && !is_logical)
+		rc = small_into_memory(&pack, tmp, err);
 	if (rc != 0)
 		return fm_err_prefix(err, "%s: ", p->file);
 	return is_logical ? check_logical(p, &pack, err)
@@ -233,7 +252,7 @@ static int check_item(void *ctx, uint64_t item, struct fm_arena *tmp,
 	p.file = fm_arena_printf(tmp, "%s/pack", p.path);
 	p.manifest = fm_arena_printf(tmp, "%s/manifest", p.path);
 	rc = is_revs ? check_revision_pack(&p, packs->v->fs->traits.is_logical,
-					   err)
+					   tmp, err)
 		     : fsfs_verify_revpack(&p, err);
 	fsfs_progress_step(&packs->progress, 1);
 	return rc;

@@ -24,18 +24,6 @@ dump_revs=${BENCH_DUMP_REVS:-5000}
 [ "$dump_revs" -le "$revs" ] || dump_revs=$revs
 repo=$BENCH_DIR/flat-$revs
 work=$BENCH_DIR/work
-broken=0
-
-# bench_limit NAME VALUE LIMIT UNIT min|max
-bench_limit() {
-    bench_say "$1" "$2" "$4"
-    bench_say "$1.limit" "$3" "$4"
-    if awk -v v="$2" -v l="$3" -v k="$5" \
-        'BEGIN { exit !(k == "max" ? v > l : v < l) }'; then
-        bench_note "limit broken: $1 is $2 $4, wanted at $5 $3"
-        broken=1
-    fi
-}
 
 # The small files of db/ as they were; revs and revprops stay where they are.
 save_small() {
@@ -54,26 +42,13 @@ make_flat() {
     bench_settle
 }
 
-# timed NAME COMMAND...: one more time for times.NAME, cpu.NAME and peaks.NAME.
-timed() {
-    local name=$1 took peak cpu
-    shift
-    bench_settle
-    "$BENCH_DIR/timed" "$work/timed" "$@" >"$work/out.$name" 2>&1 ||
-        { cat "$work/out.$name" >&2; exit 8; }
-    read -r took peak cpu <"$work/timed"
-    echo "$took" >>"$work/times.$name"
-    echo "$cpu" >>"$work/cpu.$name"
-    echo "$peak" >>"$work/peaks.${name%%.*}"
-}
-
 run_raw() {
-    timed "raw.$1" "$BENCH_DIR/raw" "$1" "$repo/db" "$revs"
+    bench_timed "raw.$1" "$BENCH_DIR/raw" "$1" "$repo/db" "$revs"
     make_flat
 }
 
 run_convert() {
-    timed "convert.$1" "$BUILD/fsconvert" -v --mode="$1" --layout=1000 "$repo"
+    bench_timed "convert.$1" "$BUILD/fsconvert" -v --mode="$1" --layout=1000 "$repo"
     grep -qx 'layout sharded 1000' "$repo/db/format"
     svnadmin verify -q -r "$((revs - 5)):$revs" "$repo"
     make_flat
@@ -116,7 +91,7 @@ locked() {
         awk '{ s += $2 == "ms" ? $1 / 1000 : $1 } END { if (NR) print s }')
     if [ -z "$held" ]; then
         bench_note "fsconvert -v does not say how long the write-lock was held"
-        broken=1
+        bench_broken=1
         return
     fi
     if [ "$1" = link ]; then
@@ -190,4 +165,4 @@ bench_limit dump-load.default.per-convert \
     "$(bench_ratio "$dump_load_s" "$ours")" 100 ratio min
 rm -rf "$work"
 touch "$BENCH_DIR/flat-$revs.ready"
-exit "$broken"
+exit "$bench_broken"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flat DIR N [sparse]: fills the FSFS repository DIR, freshly made by
+ * flat DIR N [sparse|BYTES]: fills the FSFS repository DIR, freshly made by
  * `svnadmin create --compatible-version 1.4`, with N revisions.
  *
  * r1 adds the file /f, every later revision edits it; each revision is a whole
  * valid file of physical layout: file text, file node-revision, root directory,
- * root node-revision, changed paths, trailer.  With "sparse" a revision holds
- * the root node-revision and an empty list of changes, nothing else, so that a
- * million of them need no hashing.  `svnadmin verify` accepts both.
+ * root node-revision, changed paths, trailer.  With BYTES the text has that many
+ * more.  With "sparse" a revision holds the root node-revision and an empty list
+ * of changes, nothing else, so that a million of them need no hashing.
+ * `svnadmin verify` accepts all three.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILE = 1024 };
+enum { MAX_PAD = 32 * 1024, MAX_FILE = MAX_PAD + 1024 };
 
 struct text {
 	char bytes[MAX_FILE];
@@ -68,6 +69,17 @@ static void write_file(int dir, const char *name, const struct text *t,
 		die(name);
 }
 
+/* Text as incompressible as stored deltas are, the same in every run. */
+static void add_noise(struct text *t, size_t n)
+{
+	static unsigned long long seed = 2007;
+
+	for (size_t end = t->len + n; t->len < end; t->len++) {
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		t->bytes[t->len] = (char)(seed >> 56);
+	}
+}
+
 /* A plain representation; the rep string that cites it goes to `cite`. */
 static void add_plain(struct text *rev, unsigned long r,
 		      const struct text *body, struct text *cite)
@@ -77,20 +89,27 @@ static void add_plain(struct text *rev, unsigned long r,
 	md5_hex(body, hex);
 	add(cite, "text: %lu %zu %zu %zu %s\n", r, rev->len, body->len,
 	    body->len, hex);
-	add(rev, "PLAIN\n%.*sENDREP\n", (int)body->len, body->bytes);
+	add(rev, "PLAIN\n");
+	if (body->len > MAX_FILE - rev->len)
+		abort();
+	memcpy(rev->bytes + rev->len, body->bytes, body->len);
+	rev->len += body->len;
+	add(rev, "ENDREP\n");
 }
 
 /*
  * One revision.  `file_at` and `root_at` are the offsets of the two node
  * revisions: of the previous revision on entry, of this one on return.
  */
-static void build_full(struct text *rev, unsigned long r, size_t *file_at,
-		       size_t *root_at)
+static void build_full(struct text *rev, unsigned long r, size_t pad,
+		       size_t *file_at, size_t *root_at)
 {
-	struct text body = {.len = 0}, cite = {.len = 0};
+	static struct text body, cite; /* too large to be cleared each time */
 	size_t file_now, root_now;
 
+	body.len = cite.len = 0;
 	add(&body, "revision %lu\n", r);
+	add_noise(&body, pad);
 	add_plain(rev, r, &body, &cite);
 	file_now = rev->len;
 	add(rev, "id: 1.0.r%lu/%zu\ntype: file\n", r, file_now);
@@ -101,7 +120,8 @@ static void build_full(struct text *rev, unsigned long r, size_t *file_at,
 
 	body.len = cite.len = 0;
 	add(&body, "file 1.0.r%lu/%zu", r, file_now);
-	cite = body;
+	cite.len = 0;
+	add(&cite, "%.*s", (int)body.len, body.bytes);
 	body.len = 0;
 	add(&body, "K 1\nf\nV %zu\n%.*s\nEND\n", cite.len, (int)cite.len,
 	    cite.bytes);
@@ -163,12 +183,14 @@ int main(int argc, char **argv)
 {
 	bool sparse = argc == 4 && !strcmp(argv[3], "sparse");
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	struct text current = {.len = 0};
+	unsigned long pad = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+	static struct text current, rev, props;
 	size_t file_at = 0, root_at = 17; /* where r0 has its root */
 	int db, revs, revprops;
 
-	if (n < 1 || argc > 4 || (argc == 4 && !sparse)) {
-		fputs("usage: flat DIR N [sparse]\n", stderr);
+	if (n < 1 || argc > 4 || pad > MAX_PAD ||
+	    (argc == 4 && !sparse && !pad)) {
+		fputs("usage: flat DIR N [sparse|BYTES]\n", stderr);
 		return 16;
 	}
 	db = open_dir(argv[1], ".");
@@ -176,13 +198,13 @@ int main(int argc, char **argv)
 	revprops = open_dir(argv[1], "revprops");
 	umask(022);
 	for (unsigned long r = 1; r <= n; r++) {
-		struct text rev = {.len = 0}, props = {.len = 0};
 		char name[24];
 
+		rev.len = props.len = 0;
 		if (sparse)
 			build_sparse(&rev, r, &root_at);
 		else
-			build_full(&rev, r, &file_at, &root_at);
+			build_full(&rev, r, pad, &file_at, &root_at);
 		build_revprops(&props, r);
 		snprintf(name, sizeof(name), "%lu", r);
 		write_file(revs, name, &rev, 0444);

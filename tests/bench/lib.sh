@@ -40,3 +40,33 @@ bench_ratio() {
 bench_settle() {
     sync -f "$BENCH_DIR"
 }
+
+# Once a limit was broken: what to exit with.
+bench_broken=0
+
+# bench_limit NAME VALUE LIMIT UNIT min|max
+bench_limit() {
+    bench_say "$1" "$2" "$4"
+    bench_say "$1.limit" "$3" "$4"
+    if awk -v v="$2" -v l="$3" -v k="$5" \
+        'BEGIN { exit !(k == "max" ? v > l : v < l) }'; then
+        bench_note "limit broken: $1 is $2 $4, wanted at $5 $3"
+        # shellcheck disable=SC2034 # the status of whoever sources this
+        bench_broken=1
+    fi
+}
+
+# bench_timed NAME COMMAND...: one more time for times.NAME, cpu.NAME and
+# peaks.NAME (up to the first dot) in $work, which the caller sets.
+bench_timed() {
+    local name=$1 took peak cpu
+    : "${work:?}"
+    shift
+    bench_settle
+    "$BENCH_DIR/timed" "$work/timed" "$@" >"$work/out.$name" 2>&1 ||
+        { cat "$work/out.$name" >&2; exit 8; }
+    read -r took peak cpu <"$work/timed"
+    echo "$took" >>"$work/times.$name"
+    echo "$cpu" >>"$work/cpu.$name"
+    echo "$peak" >>"$work/peaks.${name%%.*}"
+}

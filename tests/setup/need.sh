@@ -19,7 +19,7 @@ packages() {
         demo) echo subversion ;;
         test)
             echo bats bats-support bats-assert bats-file parallel
-            echo libcmocka-dev subversion jq strace sqlite3
+            echo libcmocka-dev subversion jq strace sqlite3 acl
             echo squashfs-tools genisoimage libarchive-tools
             ;;
         lint)
