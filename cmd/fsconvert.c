@@ -187,6 +187,8 @@ static int take_back(struct cli_change *c, const struct fm_journal *journal,
 	rc = cli_apply(c, CLI_TAKE_BACK, journal, &err);
 	if (rc == 0) {
 		cli_print_outcome(c, "taken back", CLI_OK);
+		/* What came before it was for the same wish. */
+		c->plan.is_partial = fm_journal_note(journal, "follows");
 		return CLI_OK;
 	}
 	if (rc != FM_E_UNSUPPORTED ||
@@ -228,6 +230,22 @@ static int forget(struct cli_change *c, int root, const char *journals,
 	return cli_print_forgotten(c, n);
 }
 
+// Interrupted between two conversions of one wish: the newest record says so.
+static int go_on(struct cli_change *c, int root, const char *journals,
+		 const struct fm_txn_look *look)
+{
+	struct fm_journal j;
+	struct fm_err err;
+
+	if (!look->newest)
+		return nothing(c, "no interrupted conversion");
+	if (fm_txn_read(root, journals, look->newest, &c->t->out, &j, &err))
+		return cli_apply_fail(c, &err);
+	return fm_journal_note(&j, "carry")
+		       ? convert(c)
+		       : nothing(c, "no interrupted conversion");
+}
+
 static int begin(struct cli_change *c, int root, const char *journals)
 {
 	struct fm_txn_look look;
@@ -247,7 +265,7 @@ static int begin(struct cli_change *c, int root, const char *journals)
 	    fm_txn_tidy(root, journals, &err) != 0)
 		return cli_apply_fail(c, &err);
 	if (options.is_resume)
-		return nothing(c, "no interrupted conversion");
+		return go_on(c, root, journals, &look);
 	if (options.is_undo)
 		return undo_record(c, root, journals);
 	return convert(c);
@@ -261,6 +279,7 @@ static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 		.cli = cli, .t = t, .no_proof = options.is_no_proof != 0};
 	const char *journals;
 	struct fm_err err;
+	bool is_undo;
 	int root, status;
 
 	(void)bid;
@@ -270,12 +289,13 @@ static int run(struct cli *cli, struct fm_target *t, const struct fm_bid *bid)
 	status = begin(&c, root, journals);
 	while (status == CLI_OK && c.plan.is_partial &&
 	       !cli_options.is_dry_run) {
+		is_undo = options.is_undo || c.plan.undoes;
 		if (cli_reopen(t, &err) != 0 ||
 		    t->format->journals(t, &root, &journals, &err) != 0)
 			return cli_apply_fail(&c, &err);
 		fm_plan_init(&c.plan, &t->out);
-		status = options.is_undo ? undo_record(&c, root, journals)
-					 : convert(&c);
+		status =
+			is_undo ? undo_record(&c, root, journals) : convert(&c);
 	}
 	return status;
 }

@@ -421,7 +421,7 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	plan->old_marker = marker->field[2];
 	plan->new_marker = marker->field[3];
 	plan->undoes = fm_journal_note(j, "undoes");
-	plan->is_partial = fm_journal_note(j, "carry") != NULL;
+	plan->is_partial = fsfs_is_partial(j);
 	old = fm_journal_find(j, "note", "old-current");
 	if (old)
 		c->old_current = &old->field[2];
@@ -439,6 +439,8 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 	struct fsfs_traits was, became;
 
 	plan->is_partial = fm_journal_note(j, "follows") != NULL;
+	if (plan->is_partial)
+		fm_plan_add_note(plan, "more", "");
 	if (refuse_state(c->fs, err) != 0)
 		return err->code;
 	if (strcmp(fm_journal_text(fm_journal_find(j, "begin", NULL), 2),

@@ -38,7 +38,7 @@ int fsfs_lower_check(const struct fsfs_conversion *c, struct fm_buf *current,
  * will be single files is unpacked shard by shard before the layout changes,
  * and what is packed later comes after it. The records carry what comes next:
  *
- *	note carry N    revisions below N were packed when it all began
+ *	note carry N    revisions below N are to be packed in the end
  *	note for S      the wanted shard size
  *	note follows    the record before belongs to it: undo both
  */
@@ -55,6 +55,8 @@ struct fsfs_stages {
 
 int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
 		     struct fm_err *err);
+/* Does the record say that another conversion, or undo, comes after it? */
+bool fsfs_is_partial(const struct fm_journal *j);
 void fsfs_stages_note(const struct fsfs_stages *st, struct fm_plan *plan);
 
 /*

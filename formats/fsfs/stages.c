@@ -39,6 +39,12 @@ static int read_carry(struct fsfs_stages *st, const struct fm_options *opts,
 	return rc;
 }
 
+// A conversion before the last, or an undo before the last.
+bool fsfs_is_partial(const struct fm_journal *j)
+{
+	return fm_journal_note(j, "carry") || fm_journal_note(j, "more");
+}
+
 int fsfs_need_stopped(const struct fsfs *fs, bool changes_layout,
 		      const struct fm_options *opts, struct fm_err *err)
 {
@@ -78,7 +84,10 @@ static int find_goal(struct fsfs_stages *st, const struct fm_options *opts,
 			return err->code;
 		base = current.youngest + 1;
 	}
-	if (!opts->unpacks && st->shard)
+	if (opts->unpacks)
+		base = 0;
+	st->carry = base;
+	if (st->shard)
 		st->goal = base / st->shard * st->shard;
 	return 0;
 }
@@ -123,7 +132,6 @@ int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
 	    find_goal(st, opts, err) != 0)
 		return err->code;
 	moves = st->shard != now->shard;
-	st->carry = st->follows ? st->carry : st->packed;
 	if (moves || is_copy) {
 		find_move(st, is_copy);
 	} else {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# crash.sh [quick|full|fault] [KIND LAYOUT MODE [N [WHEN|ERRNO [ever]]]]
+# crash.sh [quick|full|fault] [KIND WISH MODE [N [WHEN|ERRNO [ever]]]]
 #
 # Kills fsconvert at every changing system call and asks each time: does
 # Subversion see the old repository, the new one or the guard, do --resume and
@@ -10,6 +10,7 @@
 #   quick   a few cases, and of calls that differ only in numbers the first and
 #           the last
 #   full    every case, every call, writes also half done; then fault
+#   packed  of those the cases that pack, unpack or copy
 #   fault   every call fails, with every error it may meet
 #
 # With operands: that case alone, or that call alone, whose repository then
@@ -21,17 +22,27 @@ set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 : "${JOBS:=2}"
 
+# KIND WISH [MODE...], link and rename unless it says something else.
 cases() {
     case $1 in
         quick)
             echo f2-linear 4
             echo f4-4 linear
             echo f8-4 6
+            echo f6-4-packed 6 auto
+            echo f8-4 pack auto
+            echo f4-4-packed linear auto
             ;;
         fault)
             echo f2-linear 4
             echo f4-4 linear
             echo f8-4 6
+            echo f2-linear 4 copy
+            echo f6-4-packed 6 auto
+            echo f8-4-packed 3 auto
+            echo f4-4-packed linear auto
+            echo f8-4 pack auto
+            echo f6-4-packed unpack auto
             ;;
         full)
             echo f1-linear 4
@@ -46,6 +57,28 @@ cases() {
             echo f8-linear 4
             echo f8-4-physical linear
             echo f8-4 6
+            cases packed
+            ;;
+        packed)
+            echo f4-4 pack auto
+            echo f7-4-physical pack auto
+            echo f8-4 pack auto
+            echo f4-linear 4+pack auto
+            echo f8-4 6+pack auto
+            echo f4-4-packed unpack auto
+            echo f6-4-packed unpack auto
+            echo f8-4-packed unpack auto
+            echo f4-4-packed 3 auto
+            echo f6-4-packed 6 auto
+            echo f7-4-physical-packed 5 auto
+            echo f8-4-packed 3 auto
+            echo f8-4-packed 6 auto
+            echo f6-4-packed 1000 auto
+            echo f6-4-packed linear auto
+            echo f8-4-packed 6+unpack auto
+            echo f2-linear 4 copy
+            echo f6-4-packed 6 copy
+            echo f8-4-packed 6+unpack copy
             ;;
     esac
 }
@@ -91,13 +124,13 @@ worker() {
     rm -rf "$POINT_DIR"
 }
 
-# run_case SET KIND LAYOUT MODE
+# run_case SET KIND WISH MODE
 run_case() {
     local set=$1 ask=kill_point i n failed
     shift
     [ "$set" != fault ] || ask=fault_point
     if case_prepare "$@"; then
-        "points_$set" >"$CASE/points"
+        "points_${set/packed/full}" >"$CASE/points"
         for ((i = 0; i < JOBS; i++)); do
             worker "$i" "$ask" &
         done
@@ -113,10 +146,10 @@ run_case() {
 }
 
 run_set() {
-    local kind layout mode
-    while read -r kind layout; do
-        for mode in link rename; do
-            run_case "$1" "$kind" "$layout" "$mode"
+    local kind wish modes mode
+    while read -r kind wish modes; do
+        for mode in ${modes:-link rename}; do
+            run_case "$1" "$kind" "$wish" "$mode"
         done
     done < <(cases "$1")
 }

@@ -3,7 +3,13 @@
 #
 # What the crash tests ask at one point, that is: after fsconvert was killed, or
 # one of its calls failed, at its N-th changing system call.  A case is a kind
-# of repository, a layout and a mode; case_prepare makes in $CASE
+# of repository, a wish and a mode:
+#
+#   wish   a layout, `pack`, `unpack`, or a layout and one of them: 6+pack
+#   mode   link, rename, auto (whatever fsconvert chooses, servers stopped), or
+#          copy (`fsconvert REPO TARGET`)
+#
+# case_prepare makes in $CASE
 #
 #   master    the repository before            old.tree    what lies there
 #   done      after an undisturbed conversion  new.tree    what lies there
@@ -38,7 +44,7 @@ crash_shim() {
 }
 
 fail() {
-    echo "FAIL $KIND to $LAYOUT, $MODE, $POINT: $*" | tee -a "$CASE/failed" >&2
+    echo "FAIL $KIND to $WISH, $MODE, $POINT: $*" | tee -a "$CASE/failed" >&2
     return 1
 }
 
@@ -58,22 +64,45 @@ under() {
     } 2>/dev/null
 }
 
+# Sets COMMAND, without its operands.
 convert() {
-    echo "$BUILD/fsconvert" --mode="$MODE" --layout="$LAYOUT"
+    local part
+    COMMAND=("$BUILD/fsconvert")
+    case $MODE in
+        link | rename) COMMAND+=(--mode="$MODE") ;;
+        auto) COMMAND+=(--servers-stopped) ;;
+    esac
+    for part in ${WISH//+/ }; do
+        case $part in
+            pack | unpack) COMMAND+=("--$part") ;;
+            *) COMMAND+=(--layout="$part") ;;
+        esac
+    done
+}
+
+# The ways on and back, with what the way there needed to be allowed.
+ways() {
+    RESUME=("$BUILD/fsconvert" --resume)
+    UNDO=("$BUILD/fsconvert" --undo)
+    [ "$MODE" != auto ] || RESUME+=(--servers-stopped)
+    [ "$MODE" != auto ] || UNDO+=(--servers-stopped)
 }
 
 # --- what lies there --------------------------------------------------------
 
 # The tree without the journals, which may stay, and without the instance id.
 tree() {
-    repo_tree "$1" | grep -v ' \./db/fsmend\(/\| \|$\)' |
-        if [ "$FORMAT" -ge 7 ]; then grep -v '^[0-9a-f]*  \./db/uuid$'; else cat; fi
+    local but='^$'
+    [ "$FORMAT" -lt 7 ] || but='^[0-9a-f]{64}  \./db/uuid$'
+    [ -z "$ITEMS" ] || but+='|^[0-9a-f]{64}  \./db/revs/[0-9]*\.pack/pack$'
+    repo_tree "$1" | grep -v ' \./db/fsmend\(/\| \|$\)' | grep -Ev "$but"
 }
 
 # One hash for the same in a quarter of the time; see what differs with tree.
 tree_hash() {
     local but=()
     [ "$FORMAT" -lt 7 ] || but=(--exclude=./db/uuid)
+    [ -z "$ITEMS" ] || but+=(--exclude='./db/revs/*.pack/pack')
     {
         tar -C "$1" --sort=name --mtime=@0 --numeric-owner --hard-dereference \
             --exclude=./db/fsmend "${but[@]}" -cf - .
@@ -82,7 +111,10 @@ tree_hash() {
 }
 
 same_tree() {
-    [ "$(tree_hash "$1")" != "$(cat "$CASE/$2.hash")" ] || return 0
+    if [ "$(tree_hash "$1")" = "$(cat "$CASE/$2.hash")" ]; then
+        [ -z "$ITEMS" ] || same_dump "$1" "$(cat "$CASE/oracle")" "$3"
+        return
+    fi
     tree "$1" >"$POINT_DIR/tree"
     fail "$3: the tree is not the $2 one:" \
         "$(diff "$CASE/$2.tree" "$POINT_DIR/tree" | grep '^[<>]' | head -4 |
@@ -98,8 +130,9 @@ unfinished() {
     [ -e "$1/db/fsmend/journal" ]
 }
 
-# state REPO: sets STATE to what Subversion sees: old, new or guard.  The
-# answer for a tree that was met before (a sync changes nothing) is known.
+# state REPO: sets STATE to what Subversion sees: old, new, guard, or, where
+# shards are packed or unpacked one by one, between.  The answer for a tree that
+# was met before (a sync changes nothing) is known.
 state() {
     local repo=$1 seen
     read -r seen _ <<<"$(tree_hash "$repo")"
@@ -111,17 +144,25 @@ state() {
     read -r STATE <"$seen"
 }
 
+same_shape() {
+    cmp -s "$1/db/format" "$2/db/format" &&
+        [ "$(cat "$1/db/min-unpacked-rev" 2>/dev/null)" = \
+            "$(cat "$2/db/min-unpacked-rev" 2>/dev/null)" ]
+}
+
 state_ask() {
     local repo=$1 sum
     if sum=$(repo_oracle "$repo" 2>"$POINT_DIR/svn"); then
         [ "$sum" = "$(cat "$CASE/oracle")" ] ||
             fail "Subversion reads something else than before" || return
-        if cmp -s "$repo/db/format" "$CASE/master/db/format"; then
+        if same_shape "$repo" "$CASE/master"; then
             STATE=old
-        elif cmp -s "$repo/db/format" "$CASE/done/db/format"; then
+        elif same_shape "$repo" "$CASE/done"; then
             STATE=new
+        elif [ "$MODE" = auto ]; then
+            STATE=between
         else
-            fail "the format is neither the old nor the new one"
+            fail "the layout is neither the old nor the new one"
         fi
     elif grep -q E125006 "$POINT_DIR/svn" && grep -qF "$GUARD" "$POINT_DIR/svn"; then
         STATE=guard
@@ -154,26 +195,28 @@ finished() {
 # Nothing was begun, or everything was done: there is nothing to go on with,
 # and what lies there must be whole.  (Exit 0 or 8; see fsconvert(1).)
 check_clean() {
-    same_tree "$POINT_DIR/repo" "$STATE" 'without a journal'
+    if [ "$STATE" = between ]; then
+        check_undo
+    else
+        same_tree "$POINT_DIR/repo" "$STATE" 'without a journal'
+    fi
 }
 
 check_resume() {
     fresh
-    run_ok "$POINT_DIR/try" --resume "$BUILD/fsconvert" --resume &&
+    run_ok "$POINT_DIR/try" --resume "${RESUME[@]}" &&
         finished "$POINT_DIR/try" --resume
 }
 
 check_again() {
-    local command
-    read -ra command <<<"$(convert)"
     fresh
-    run_ok "$POINT_DIR/try" 'the same command' "${command[@]}" &&
+    run_ok "$POINT_DIR/try" 'the same command' "${COMMAND[@]}" &&
         finished "$POINT_DIR/try" 'the same command'
 }
 
 check_undo() {
     fresh
-    run_ok "$POINT_DIR/try" --undo "$BUILD/fsconvert" --undo || return
+    run_ok "$POINT_DIR/try" --undo "${UNDO[@]}" || return
     same_tree "$POINT_DIR/try" old --undo
 }
 
@@ -187,7 +230,7 @@ check_busy() {
     echo edited >"$POINT_DIR/value"
     svnadmin setrevprop "$repo" -r 3 svn:log "$POINT_DIR/value" || return
     sum=$(repo_oracle "$repo")
-    run_ok "$repo" '--resume after a commit' "$BUILD/fsconvert" --resume &&
+    run_ok "$repo" '--resume after a commit' "${RESUME[@]}" &&
         same_dump "$repo" "$sum" '--resume after a commit' || return
     svn mkdir -q -m after "file://$repo/after" 2>"$POINT_DIR/svn" ||
         fail "a commit afterwards: $(head -1 "$POINT_DIR/svn")"
@@ -195,43 +238,63 @@ check_busy() {
 
 # Killed again while it resumes or undoes.  Behind the commit point an undo is
 # a conversion of its own: an --undo of that takes it back, and the next one
-# the first.
+# the first.  Whatever it was, --resume goes where it went.
 check_twice() {
-    local at=$1 how=$2 want=$3 first=$STATE rc
+    local at=$1 how=$2 want=$3 rc command=("${RESUME[@]}")
+    [ "$how" != undo ] || command=("${UNDO[@]}")
     fresh
-    under "$POINT_DIR/try" FSMEND_CRASH_AT="$at" -- "$BUILD/fsconvert" \
-        "--$how" "$POINT_DIR/try"
+    under "$POINT_DIR/try" FSMEND_CRASH_AT="$at" -- "${command[@]}" \
+        "$POINT_DIR/try"
     rc=$?
     [ "$rc" -eq 137 ] || [ "$rc" -eq 0 ] ||
         fail "--$how, to be killed at $at, exits $rc" || return
     if [ "$rc" -eq 137 ]; then
         state "$POINT_DIR/try" || return
-        if unfinished "$POINT_DIR/try"; then
+        if unfinished "$POINT_DIR/try" || [ "$STATE" = between ]; then
+            resume_twice "$at" "$how" "$want" || return
             run_ok "$POINT_DIR/try" "--$how after --$how killed at $at" \
-                "$BUILD/fsconvert" "--$how" || return
+                "${command[@]}" || return
         fi
     fi
-    if [ "$how-$first" = undo-new ] &&
-        cmp -s "$POINT_DIR/try/db/format" "$CASE/done/db/format"; then
+    state "$POINT_DIR/try" || return
+    if [ "$how-$STATE" = undo-new ]; then
         same_tree "$POINT_DIR/try" new "--undo, killed at $at, taken back" &&
-            run_ok "$POINT_DIR/try" "--undo after that" \
-                "$BUILD/fsconvert" --undo || return
+            run_ok "$POINT_DIR/try" "--undo after that" "${UNDO[@]}" || return
     fi
     same_tree "$POINT_DIR/try" "$want" "--$how, killed at $at, and once more"
+}
+
+# An --undo that was killed before it had a record of its own leaves that of
+# the conversion: --resume then goes on with that.
+resume_twice() {
+    local at=$1 how=$2 want=$3 repo=$POINT_DIR/again
+    rm -rf "$repo"
+    cp -a "$POINT_DIR/try" "$repo"
+    run_ok "$repo" "--resume after --$how killed at $at" \
+        "${RESUME[@]}" || return
+    state "$repo" || return
+    [ "$STATE" = "$want" ] || [ "$how-$STATE" = undo-new ] ||
+        fail "--resume after --$how killed at $at: it is the $STATE one" ||
+        return
+    same_tree "$repo" "$STATE" "--resume after --$how killed at $at"
+    rm -rf "$repo"
 }
 
 # --- the points -------------------------------------------------------------
 
 # kill_point N before|after|during
 kill_point() {
-    local n=$1 when=$2 command rc
+    local n=$1 when=$2 rc
     POINT="killed $when $n ($(sed -n "${n}p" "$CASE/log" | cut -d' ' -f2- |
         sed "s|$CASE/done/||g"))"
-    read -ra command <<<"$(convert)"
+    if [ "$MODE" = copy ]; then
+        copy_killed "$@"
+        return
+    fi
     rm -rf "$POINT_DIR/repo"
     cp -a "$CASE/master" "$POINT_DIR/repo"
     under "$POINT_DIR/repo" FSMEND_CRASH_AT="$n" FSMEND_CRASH_WHEN="$when" -- \
-        "${command[@]}" "$POINT_DIR/repo"
+        "${COMMAND[@]}" "$POINT_DIR/repo"
     rc=$?
     [ "$rc" -eq 137 ] || fail "exits $rc before it could be killed" || return
     state "$POINT_DIR/repo" || return
@@ -260,14 +323,10 @@ error_text() {
 
 # fault_point N ERRNO|short [ever]
 fault_point() {
-    local n=$1 fault=$2 ever=${3:+1} command rc call path second
+    local n=$1 fault=$2 ever=${3:+1} rc call path second
     read -r _ call path second <<<"$(sed -n "${n}p" "$CASE/log")"
     POINT="$fault${3:+ from then on} at $n ($call ${path#"$CASE/done/"})"
-    read -ra command <<<"$(convert)"
-    rm -rf "$POINT_DIR/repo"
-    cp -a "$CASE/master" "$POINT_DIR/repo"
-    under "$POINT_DIR/repo" FSMEND_FAULT_AT="$n" FSMEND_FAULT="$fault" \
-        FSMEND_FAULT_EVER="${ever:-0}" -- "${command[@]}" "$POINT_DIR/repo"
+    fault_run
     rc=$?
     if [ "$rc" -eq 0 ]; then
         case $fault in
@@ -279,7 +338,25 @@ fault_point() {
     fi
     [ "$rc" -eq 8 ] || fail "exits $rc" || return
     fault_message "$fault" "$path" ${second:+"$second"} || return
-    fault_state "$ever"
+    if [ "$MODE" = copy ]; then
+        copy_left "$ever"
+    else
+        fault_state "$ever"
+    fi
+}
+
+# With n, fault and ever of fault_point.
+fault_run() {
+    local faults=(FSMEND_FAULT_AT="$n" FSMEND_FAULT="$fault"
+        FSMEND_FAULT_EVER="${ever:-0}")
+    rm -rf "$POINT_DIR/repo"
+    if [ "$MODE" = copy ]; then
+        copy_run "${faults[@]}"
+    else
+        cp -a "$CASE/master" "$POINT_DIR/repo"
+        under "$POINT_DIR/repo" "${faults[@]}" -- "${COMMAND[@]}" \
+            "$POINT_DIR/repo"
+    fi
 }
 
 # fault_message ERRNO PATH [PATH]: the cause, and one of the names or, where it
@@ -306,49 +383,122 @@ fault_state() {
         same_tree "$POINT_DIR/repo" "$STATE" 'exit 8'
         return
     fi
-    [ "$STATE" = new ] || [ -n "$ever" ] ||
+    [ "$STATE" = new ] || [ "$STATE" = between ] || [ -n "$ever" ] ||
         fail "the change was not taken back" || return
     check_resume && check_undo
+}
+
+# --- copies -----------------------------------------------------------------
+
+copy_run() {
+    rm -rf "$POINT_DIR/copies"
+    mkdir -p "$POINT_DIR/copies"
+    under "$POINT_DIR/copies" "$@" -- "${COMMAND[@]}" "$CASE/master" \
+        "$POINT_DIR/copies/repo"
+    local rc=$?
+    # Where the other questions look for it.
+    rm -rf "$POINT_DIR/repo"
+    [ ! -e "$POINT_DIR/copies/repo" ] ||
+        cp -a "$POINT_DIR/copies/repo" "$POINT_DIR/repo"
+    return "$rc"
+}
+
+# A copy is there whole, or not under its name; the source is what it was.
+copy_whole() {
+    [ "$(tree_hash "$CASE/master")" = "$(cat "$CASE/old.hash")" ] ||
+        fail "the source changed" || return
+    [ -e "$POINT_DIR/copies/repo" ] || return 0
+    # The mark of what grows, taken away when all is in its place.
+    rm -f "$POINT_DIR/copies/repo/.fsmend-new"
+    same_tree "$POINT_DIR/copies/repo" new "the copy"
+}
+
+copy_killed() {
+    local rc
+    copy_run FSMEND_CRASH_AT="$1" FSMEND_CRASH_WHEN="$2"
+    rc=$?
+    [ "$rc" -eq 137 ] || fail "exits $rc before it could be killed" || return
+    copy_whole || return
+    "${COMMAND[@]}" --force "$CASE/master" "$POINT_DIR/copies/repo" \
+        >"$POINT_DIR/out" 2>"$POINT_DIR/err" ||
+        fail "the same command: $(head -1 "$POINT_DIR/err")" || return
+    copy_whole && copy_alone repo
+}
+
+# copy_left [EVER]: after an error; errors that go on may leave the temporary
+# directory, which the next run removes.
+copy_left() {
+    copy_whole || return
+    [ -n "$1" ] || [ -e "$POINT_DIR/copies/repo" ] || copy_alone ''
+}
+
+copy_alone() {
+    [ "$(ls -A "$POINT_DIR/copies")" = "$1" ] ||
+        fail "left behind: $(ls -A "$POINT_DIR/copies")"
 }
 
 # --- cases ------------------------------------------------------------------
 
 # What strace sees and the shim does not, would never be tested.
 case_complete() {
-    local command seen
+    local seen target=$CASE/traced operands
     command -v strace >/dev/null || return 0
-    read -ra command <<<"$(convert)"
-    rm -rf "$CASE/traced"
-    cp -a "$CASE/master" "$CASE/traced"
+    rm -rf "$target"
+    if [ "$MODE" = copy ]; then
+        mkdir "$target"
+        operands=("$CASE/master" "$target/repo")
+    else
+        cp -a "$CASE/master" "$target"
+        operands=("$target")
+    fi
     strace -f -y -o "$CASE/strace" -e signal=none -e trace=%file,%desc \
-        "${command[@]}" "$CASE/traced" >/dev/null 2>&1 || return 0
-    seen=$(grep -F "$CASE/traced" "$CASE/strace" | grep -v 'resumed>' | grep -cE \
-        '^[0-9]+ +(p?write(v|64)?|rename(at2?)?|link(at)?|symlink(at)?|unlink(at)?|mkdir(at)?|rmdir|f?truncate|f(data)?sync|f?chmod(at)?|f?chown(at)?|utimensat|f?setxattr|copy_file_range|fallocate|creat)\(|^[0-9]+ +open(at)?\([^)]*O_(WRONLY|RDWR|CREAT|TRUNC)')
-    rm -rf "$CASE/traced"
+        "${COMMAND[@]}" "${operands[@]}" >/dev/null 2>&1 || return 0
+    seen=$(grep -F "$target" "$CASE/strace" | grep -v 'resumed>' | grep -cE \
+        '^[0-9]+ +(p?write(v|64)?|rename(at2?)?|link(at)?|symlink(at)?|unlink(at)?|mkdir(at)?|rmdir|f?truncate|f(data)?sync|syncfs|f?chmod(at)?|f?chown(at)?|utimensat|f?setxattr|copy_file_range|fallocate|creat)\(|^[0-9]+ +open(at)?\([^)]*O_(WRONLY|RDWR|CREAT|TRUNC)')
+    rm -rf "$target"
     [ "$seen" -eq "$(wc -l <"$CASE/log")" ] ||
         fail "strace sees $seen changing calls, the shim $(wc -l <"$CASE/log")"
 }
 
-# case_prepare KIND LAYOUT MODE
+is_logical() {
+    grep -qx 'addressing logical' "$1/db/format"
+}
+
+# Makes what an undisturbed run makes, and its log.
+case_run() {
+    if [ "$MODE" = copy ]; then
+        mkdir "$CASE/copies"
+        under "$CASE/copies" FSMEND_CRASH_LOG="$CASE/log" -- "${COMMAND[@]}" \
+            "$CASE/master" "$CASE/copies/repo" && mv "$CASE/copies/repo" "$CASE/done"
+    else
+        cp -a "$CASE/master" "$CASE/done"
+        under "$CASE/done" FSMEND_CRASH_LOG="$CASE/log" -- "${COMMAND[@]}" \
+            "$CASE/done"
+    fi
+}
+
+# case_prepare KIND WISH MODE
 case_prepare() {
-    local command
-    KIND=$1 LAYOUT=$2 MODE=$3 POINT=undisturbed
-    CASE=$CRASH_DIR/$KIND-to-$LAYOUT-$MODE
+    KIND=$1 WISH=$2 MODE=$3 POINT=undisturbed ITEMS=
+    CASE=$CRASH_DIR/$KIND-to-$WISH-$MODE
     POINT_DIR=$CASE/0
     rm -rf "$CASE"
     mkdir -p "$POINT_DIR" "$CASE/seen"
     REPO_REVS=${REPO_REVS:-12} repo_kind "$CASE/master" "$KIND" ||
         fail "cannot make the repository" || return
     FORMAT=$(head -1 "$CASE/master/db/format")
+    # Logical packs that are made anew have the same items in another order.
+    if is_logical "$CASE/master" && [[ $KIND-$WISH == *pack* ]]; then
+        ITEMS=1
+    fi
+    convert
+    ways
     # The lock file is made at first use, by Subversion as well.
     [ "$FORMAT" -lt 7 ] || : >>"$CASE/master/db/pack-lock"
     repo_oracle "$CASE/master" >"$CASE/oracle"
     tree "$CASE/master" >"$CASE/old.tree"
     tree_hash "$CASE/master" >"$CASE/old.hash"
-    cp -a "$CASE/master" "$CASE/done"
-    read -ra command <<<"$(convert)"
-    under "$CASE/done" FSMEND_CRASH_LOG="$CASE/log" -- "${command[@]}" \
-        "$CASE/done" || fail "exits $?: $(head -2 "$POINT_DIR/err")" || return
+    case_run || fail "exits $?: $(head -2 "$POINT_DIR/err")" || return
     [ -s "$CASE/log" ] || fail "the shim saw no call" || return
     same_dump "$CASE/done" "$(cat "$CASE/oracle")" converted || return
     tree "$CASE/done" >"$CASE/new.tree"

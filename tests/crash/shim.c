@@ -440,6 +440,11 @@ int fdatasync(int fd)
 			   (struct args){{fd}});
 }
 
+int syncfs(int fd)
+{
+	return (int)run_fd("syncfs", 0, fd, SYS_syncfs, (struct args){{fd}});
+}
+
 /* --- names ----------------------------------------------------------------- */
 
 int renameat2(int from, const char *old, int to, const char *new,
