@@ -326,9 +326,10 @@ static int check_bound(const struct txn *t, uint64_t highest,
 		const struct txn_tree *tree = &t->trees[i];
 		uint64_t packed = tree->plan->from_packed;
 
+		// With nothing loose, the bound is one below what is packed.
 		if (tree->count &&
-		    (highest < packed ||
-		     (highest - packed) / 2 > tree->count + BOUND_SLACK))
+		    (highest + 1 < packed ||
+		     (highest + 1 - packed) / 2 > tree->count + BOUND_SLACK))
 			return fm_err_set(err, FM_E_FORMAT,
 					  "%s says %" PRIu64 ", but %s has "
 					  "only %" PRIu64 " files",

@@ -190,6 +190,21 @@ bats_require_minimum_version 1.5.0
     assert_success
 }
 
+@test "with every revision in a pack there are other shards, and back" {
+    local shard
+    repo_kind x f6-4
+    ORACLE=$(repo_oracle x)
+    fsconvert --layout=5 --pack --servers-stopped x
+    still x "$ORACLE" 25
+    for shard in 1 25 5; do
+        fsconvert --layout=$shard --servers-stopped x
+        still x "$ORACLE" 25
+    done
+    fsconvert --undo --servers-stopped x
+    still x "$ORACLE" 25
+    assert_equal "$(repo_shard x)" 25
+}
+
 @test "partly packed: the rest is packed, all is unpacked" {
     repo_kind x f6-4
     svnadmin pack -q x
