@@ -172,6 +172,8 @@ bench: all
 	@tests/setup/need.sh build test
 	@BUILD=$(abspath $(BUILD)) tests/bench/convert.sh
 	@BUILD=$(abspath $(BUILD)) tests/bench/packed.sh
+	@[ "$$(id -u)" -ne 0 ] || tests/setup/need.sh fs
+	@tests/bench/open.sh
 
 # TIME in seconds, for each target. New inputs stay in build/fuzz/corpus.
 TIME ?= 60

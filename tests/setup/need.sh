@@ -25,6 +25,10 @@ packages() {
         lint)
             echo clang-format clang-tidy cppcheck shellcheck mandoc
             ;;
+        fs)
+            echo e2fsprogs xfsprogs btrfs-progs ntfs-3g
+            echo exfatprogs exfat-fuse
+            ;;
         fuzz | clang) echo clang libclang-rt-14-dev ;;
         *)
             echo "need.sh: no group named $1" >&2
