@@ -121,6 +121,15 @@ static int start_file(struct txn *t, const char *data, size_t len,
 	return 0;
 }
 
+// Closed first: NFS and FUSE give a file that is removed while open another
+// name until it is closed, and the directory would not become empty.
+static int remove_file(struct txn *t, const char *name, bool must_exist,
+		       struct fm_err *err)
+{
+	fm_close_fd(&t->jfd);
+	return txn_unlink(t->jdir, name, must_exist, err);
+}
+
 // The journal under its name, or nothing at all.
 static int publish(struct txn *t, struct fm_err *err)
 {
@@ -136,7 +145,7 @@ static int publish(struct txn *t, struct fm_err *err)
 					  dir)
 			     : fm_err_sys(err, sys,
 					  "cannot create %s/" TXN_JOURNAL, dir);
-		(void)txn_unlink(t->jdir, JOURNAL_TEMP, false, &ignored);
+		(void)remove_file(t, JOURNAL_TEMP, false, &ignored);
 		return rc;
 	}
 	rc = txn_sync_dir(t->jdir, dir, err);
@@ -161,7 +170,7 @@ int txn_journal_create(struct txn *t, struct fm_err *err)
 	if (rc == 0)
 		rc = publish(t, err);
 	else
-		(void)txn_unlink(t->jdir, JOURNAL_TEMP, false, &ignored);
+		(void)remove_file(t, JOURNAL_TEMP, false, &ignored);
 	// Not empty when there are records: then it stays.
 	if (rc != 0)
 		(void)txn_rmdir(t->plan->root, t->plan->journals, false,
@@ -343,7 +352,7 @@ int txn_journal_finish(struct txn *t, struct fm_err *err)
 
 	if (t->plan->undoes) {
 		if (txn_unlink(t->jdir, t->plan->undoes, false, err) != 0 ||
-		    txn_unlink(t->jdir, TXN_JOURNAL, true, err) != 0)
+		    remove_file(t, TXN_JOURNAL, true, err) != 0)
 			return err->code;
 		return after_end(t, err);
 	}
@@ -359,8 +368,8 @@ int txn_journal_finish(struct txn *t, struct fm_err *err)
 
 int txn_journal_discard(struct txn *t, struct fm_err *err)
 {
-	if (txn_unlink(t->jdir, JOURNAL_TEMP, false, err) != 0 ||
-	    txn_unlink(t->jdir, TXN_JOURNAL, false, err) != 0)
+	if (remove_file(t, JOURNAL_TEMP, false, err) != 0 ||
+	    remove_file(t, TXN_JOURNAL, false, err) != 0)
 		return err->code;
 	return after_end(t, err);
 }
