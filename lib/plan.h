@@ -129,6 +129,9 @@ struct fm_plan {
 	const char *locks[FM_PLAN_MAX_LOCKS]; /* outermost first */
 	size_t n_locks;
 	const char *build_lock; /* the one to hold while building, or NULL */
+	/* Of RENAME from flat: numbers may lie in shards already, named K or
+	   K with this suffix, as another tool left them. Or NULL. */
+	const char *adopts;
 	const char *junk; /* prefix of stale temporary names that may go with
 			     the old trees, or NULL */
 

@@ -15,6 +15,7 @@
  * txn_repack.c   rename mode: packs of one size out of those of another
  * txn_copy.c     a converted copy in another place
  * txn_place.c    that place
+ * txn_adopt.c    rename mode: shards that another tool left half filled
  * txn_walk.c     sync or remove a directory with all that is in it
  *
  * Names that the layer makes begin with ".fsmend-" and are the same in every
@@ -232,6 +233,15 @@ int txn_repack_back(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* FM_E_FORMAT when a pack of the old shape is not there. */
 int txn_repack_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 
+/* -- txn_adopt.c -- */
+
+/* Is it the name of a shard that the plan takes over? */
+bool txn_adopts(const struct fm_plan *plan, const char *name);
+/* Every number is in one of its places; fills tree->ino. */
+int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+/* Such shards go to the stage; may be repeated. */
+int txn_adopt(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+
 /* -- txn_walk.c -- */
 
 /* Every file and directory below fd, and fd itself. */
@@ -246,7 +256,8 @@ int txn_remove_all(int dirfd, const char *name, struct fm_err *err);
 /* Where a copy is to stand: see fm_plan.copy_to. */
 struct txn_place {
 	struct txn *t;
-	int dir;          /* directory that will hold the copy, open */
+	int dir; /* directory that will hold the copy, open */
+	const char *dir_path;
 	const char *name; /* its name there, and the one while it grows */
 	const char *temp;
 };

@@ -263,7 +263,9 @@ static int forward_from_flat(struct txn *t, struct txn_tree *tree,
 	int rc = 0;
 
 	if (!was_over(t, "filed", tree)) {
-		rc = move_files(t, flat, stage, p, true, err);
+		rc = txn_adopt(t, tree, err);
+		if (rc == 0)
+			rc = move_files(t, flat, stage, p, true, err);
 		if (rc == 0)
 			rc = phase_over(t, "filed", tree, err);
 	}
@@ -330,6 +332,10 @@ int txn_move_prepare(struct txn *t, struct fm_err *err)
 		uint64_t first = end_of_units(tree->plan);
 		uint64_t n = n_moved(t, tree->plan);
 
+		if (t->plan->adopts) {
+			rc = txn_adopt_look(t, tree, err);
+			continue;
+		}
 		tree->ino = fm_alloc_array(n, sizeof(uint64_t));
 		rc = txn_tree_inodes(tree->live, tree->plan->from, first,
 				     tree->ino, n, err);
@@ -391,6 +397,8 @@ static int back_one(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 					  err);
 			if (rc == 0)
 				rc = phase_over(t, TXN_BACK, tree, err);
+		} else {
+			rc = txn_adopt(t, tree, err);
 		}
 		if (rc == 0)
 			rc = move_files(t, stage, flat, p, false, err);

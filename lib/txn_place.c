@@ -78,10 +78,8 @@ int txn_place_find(struct txn_place *place, struct fm_err *err)
 		fm_arena_printf(&place->t->arena, TXN_PREFIX "%s", place->name);
 	if (slash)
 		*slash = '\0';
-	place->dir = open(!slash  ? "."
-			  : *path ? path
-				  : "/",
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	place->dir_path = !slash ? "." : *path ? path : "/";
+	place->dir = open(place->dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (place->dir < 0)
 		return fm_err_sys(err, errno, "cannot open directory of %s",
 				  place->t->plan->copy_to);
@@ -103,11 +101,11 @@ int txn_place_put(struct txn_place *place, struct fm_err *err)
 				   place->name, &sys) != 0)
 			return fm_err_sys(err, sys, "cannot rename to %s",
 					  place->name);
-		return txn_sync_dir(place->dir, place->name, err);
+		return txn_sync_dir(place->dir, place->dir_path, err);
 	}
 	rc = txn_exchange(place->dir, place->name, place->temp, err);
 	if (rc == 0)
-		rc = txn_sync_dir(place->dir, place->name, err);
+		rc = txn_sync_dir(place->dir, place->dir_path, err);
 	if (rc == 0)
 		rc = txn_remove_all(place->dir, place->temp, err);
 	return rc;

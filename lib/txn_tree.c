@@ -181,6 +181,9 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 	if (junk && e->type == DT_REG &&
 	    strncmp(e->name, junk, strlen(junk)) == 0)
 		return 0;
+	if (e->type == DT_DIR && !e->is_in_shard &&
+	    txn_adopts(c->t->plan, e->name))
+		return 0;
 	if (e->is_in_shard)
 		return fm_err_set(err, FM_E_UNSUPPORTED,
 				  "%" PRIu64
@@ -198,7 +201,8 @@ int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 		return fm_err_prefix(
 			err, err->code == FM_E_UNSUPPORTED ? "%s/" : "%s: ",
 			tree->plan->name);
-	tree->count = c.count;
+	// Where shards are taken over, it does not count all.
+	tree->count = t->plan->adopts ? 0 : c.count;
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include "formats/fsfs/convert.h"
 
+#include "formats/fsfs/halfdone.h"
+
 #include "lib/autofd.h"
 #include "lib/numtree.h"
 
@@ -307,12 +309,47 @@ static int plan_layout(struct fsfs_conversion *c, const struct fm_options *opts,
 	return fsfs_settle(plan, err);
 }
 
+// What a script began, finished: from linear, with some of it done already.
+static int plan_halfdone(struct fsfs_conversion *c,
+			 const struct fsfs_halfdone *h,
+			 const struct fm_options *opts, struct fm_plan *plan,
+			 struct fm_err *err)
+{
+	uint64_t wanted = 0;
+
+	if (opts->mode == FM_MODE_COPY || opts->packs)
+		return fm_err_set(err, FM_E_UNSUPPORTED,
+				  "a resharding script was stopped half-way: "
+				  "finish in place first, with nothing but "
+				  "--layout");
+	fsfs_traits_decode(FSFS_SCRIPT_FORMAT, strlen(FSFS_SCRIPT_FORMAT),
+			   &c->from);
+	c->to = c->from;
+	if ((opts->layout && parse_layout(opts->layout, &wanted, err) != 0) ||
+	    fsfs_halfdone_shard(h, wanted, &c->to.shard, err) != 0)
+		return err->code;
+	fsfs_traits_set_number(&c->to, FSFS_FIRST_SHARDED);
+	if (build(c, FM_MODE_RENAME, plan, err) != 0)
+		return err->code;
+	plan->title = fm_arena_printf(
+		plan->out, "what a resharding script began: %s", plan->title);
+	plan->adopts = FSFS_SCRIPT_SUFFIX;
+	plan->old_marker = field(&c->fs->format_bytes, plan->out);
+	plan->new_marker = encode_marker(&c->to, plan->out);
+	add_notes(plan, c);
+	fm_plan_add_note(plan, "adopts", "");
+	return fsfs_settle(plan, err);
+}
+
 int fsfs_plan_convert(struct fm_target *t, const struct fm_options *opts,
 		      struct fm_plan *plan, struct fm_err *err)
 {
 	struct fsfs_conversion *c = new_conversion(t, plan->out);
 	struct fsfs_stages st = {.fs = c->fs, .shard = 0};
+	struct fsfs_halfdone h;
 
+	if (fsfs_is_halfdone(c->fs, &h))
+		return plan_halfdone(c, &h, opts, plan, err);
 	if (refuse_state(c->fs, err) != 0 || choose_target(c, opts, err) != 0)
 		return err->code;
 	st.shard = c->to.shard;
@@ -388,6 +425,19 @@ static int need_marker(const struct fm_journal *j,
 			  "the journal lacks its marker record");
 }
 
+// The format as it was. No file means format 1, unless a script took it away.
+static void decode_old(const struct fm_journal *j,
+		       const struct fm_journal_record *marker,
+		       struct fsfs_traits *was)
+{
+	struct fm_journal_field old = marker->field[2];
+
+	if (fm_journal_note(j, "adopts"))
+		old = (struct fm_journal_field){FSFS_SCRIPT_FORMAT,
+						strlen(FSFS_SCRIPT_FORMAT)};
+	fsfs_traits_decode(old.len ? old.data : NULL, old.len, was);
+}
+
 int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 		     struct fm_plan *plan, struct fm_err *err)
 {
@@ -409,8 +459,7 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 				  fm_journal_text(begin, 2));
 	// What the repository was when the conversion began: its format file
 	// may hold the guard, or the new bytes, by now.
-	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,
-			   marker->field[2].len, &c->from);
+	decode_old(j, marker, &c->from);
 	c->to = c->from;
 	fsfs_traits_set_number(&c->to, (unsigned)number_note(j, "format"));
 	c->to.shard = number_note(j, "shard");
@@ -422,6 +471,8 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	plan->new_marker = marker->field[3];
 	plan->undoes = fm_journal_note(j, "undoes");
 	plan->is_partial = fsfs_is_partial(j);
+	if (fm_journal_note(j, "adopts"))
+		plan->adopts = FSFS_SCRIPT_SUFFIX;
 	old = fm_journal_find(j, "note", "old-current");
 	if (old)
 		c->old_current = &old->field[2];
@@ -448,8 +499,7 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 		return fsfs_undo_steps(c->fs, j, opts, plan, err);
 	if (need_marker(j, &marker, err) != 0)
 		return err->code;
-	fsfs_traits_decode(marker->field[2].len ? marker->field[2].data : NULL,
-			   marker->field[2].len, &was);
+	decode_old(j, marker, &was);
 	fsfs_traits_decode(marker->field[3].data, marker->field[3].len,
 			   &became);
 	if (c->from.number == became.number)

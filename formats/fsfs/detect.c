@@ -3,6 +3,8 @@
 
 #include "formats/fsfs/detect.h"
 
+#include "formats/fsfs/halfdone.h"
+
 #include "lib/textrec.h"
 #include "lib/txn.h"
 
@@ -257,6 +259,19 @@ static void describe_advice(const struct fsfs *fs, struct fm_facts *f)
 	}
 }
 
+static void describe_halfdone(const struct fsfs *fs, struct fm_facts *f)
+{
+	struct fsfs_halfdone h;
+
+	if (!fsfs_is_halfdone(fs, &h))
+		return;
+	f->is_damaged = true;
+	fm_facts_text(f, "resharding", "resharding script", "%s",
+		      "stopped half-way");
+	advise(f, "fsconvert ", fs->path,
+	       " finishes what a resharding script began");
+}
+
 int fsfs_describe(struct fm_target *t, const struct fm_options *opts,
 		  struct fm_facts *facts, struct fm_err *err)
 {
@@ -269,6 +284,7 @@ int fsfs_describe(struct fm_target *t, const struct fm_options *opts,
 		return 0;
 	}
 	describe_repos(fs, facts);
+	describe_halfdone(fs, facts);
 	if (describe_format(fs, facts)) {
 		describe_standing(fs, &standing, facts);
 		describe_versions(&fs->traits, facts);

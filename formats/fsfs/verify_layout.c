@@ -115,10 +115,11 @@ static bool check_script(struct fsfs_verify *v, const struct fsfs_tree *tree)
 		return false;
 	(void)snprintf(path, sizeof(path), "db/%s", tree->name);
 	fsfs_found(v->report, FSFS_CHECK_LAYOUT_MISPLACED, path, NULL,
-		   "%zu directories named N.shard hold revisions: "
-		   "fsfs-reshard.py was stopped half-way; run it to its end",
+		   "%zu directories named N.shard hold revisions: a "
+		   "resharding script was stopped half-way; fsconvert "
+		   "finishes what it began",
 		   n);
-	v->stop = "fsfs-reshard.py must be run to its end first";
+	v->stop = "what a resharding script began must be finished first";
 	return true;
 }
 
