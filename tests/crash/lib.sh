@@ -380,6 +380,10 @@ fault_state() {
     state "$POINT_DIR/repo" || return
     if ! unfinished "$POINT_DIR/repo"; then
         [ "$STATE" != guard ] || fail "guarded without a journal" || return
+        if [ "$STATE" = between ]; then
+            check_again && check_undo
+            return
+        fi
         same_tree "$POINT_DIR/repo" "$STATE" 'exit 8'
         return
     fi
