@@ -167,6 +167,8 @@ interop: all
 	@INTEROP=full BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) \
 		tests/setup/tally.sh interop
 	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/interop/corpus.sh
+	@[ "$$(id -u)" -ne 0 ] || tests/setup/need.sh fs
+	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/fs/run.sh
 
 bench: all
 	@tests/setup/need.sh build test

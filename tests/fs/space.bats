@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# File systems that are full, read-only, under quota, or oddly made. Each test
+# makes its own, of the kind in FS_KIND.
+
+load common
+
+setup() {
+    SIDE=$BATS_TEST_TMPDIR
+}
+
+teardown() {
+    no_small
+}
+
+# The smallest that mkfs makes.
+small_size() {
+    case $FS_KIND in
+        xfs) echo 300M ;;
+        btrfs) echo 120M ;;
+        *) echo 20M ;;
+    esac
+}
+
+# To the last block and inode. A megabyte goes when all else went. The small files are there to be taken away again
+# one by one; btrfs keeps room of its own for names, so there may be many.
+fill() {
+    local i
+    head -c 1M /dev/zero >filler.2
+    cat /dev/zero >filler 2>/dev/null || :
+    sync -f .
+    cat /dev/zero >>filler 2>/dev/null || :
+    for ((i = 0; i < 20000; i++)); do
+        head -c 4096 /dev/zero >"crumb.$i" || break
+    done 2>/dev/null
+    sync -f .
+    for ((; i < 100000; i++)); do
+        : >"crumb.$i" || break
+    done 2>/dev/null
+}
+
+# full MODE: with more and more room, until it is enough. Each time it must
+# succeed, or fail as promised; and it must have failed more than once.
+full() {
+    local mode=$1 failed=0 gap=0 crumbs
+    small "$(small_size)" "$(full_options)"
+    REPO_REVS=24 repo_make r 4 linear
+    settled_tree r >"$SIDE/tree"
+    repo_oracle r >"$SIDE/oracle"
+    fill
+    mapfile -t crumbs < <(find . -maxdepth 1 -name 'crumb.*' | sort -V)
+    until run fsconvert --mode="$mode" --layout=1 r && [ "$status" -eq 0 ]; do
+        assert_failure 8
+        assert_output --partial 'No space left on device'
+        untouched "$SIDE/tree" r
+        failed=$((failed + 1))
+        [ "$gap" -lt "${#crumbs[@]}" ] || rm filler.2
+        gap=$((gap + gap / 2 + 1))
+        rm -f "${crumbs[@]:0:gap}"
+        sync -f .
+    done
+    echo "# $FS_KIND, $mode: refused $failed times before there was room" >&3
+    assert_equal "$(repo_oracle r)" "$(cat "$SIDE/oracle")"
+    assert_equal "$(repo_shard r)" 1
+    run svnadmin verify -q r
+    assert_success
+    [ "$failed" -ge 2 ]
+}
+
+# Names take nothing from the size of a tmpfs: its inodes run out instead.
+full_options() {
+    [ "$FS_KIND" != tmpfs ] || echo size=20M,nr_inodes=400
+}
+
+@test "a full file system, link mode" {
+    [ "$FS_KIND" != exfat ] || skip 'exFAT has no hard links'
+    full link
+}
+
+@test "a full file system, rename mode" { full rename; }
+
+@test "mounted read-only: looked at and checked, not converted" {
+    local options=remount,ro
+    small "$(small_size)"
+    REPO_REVS=8 repo_make r 2 linear
+    settled_tree r >"$SIDE/tree"
+    case $FS_KIND in
+        ntfs | exfat)
+            cd /
+            fs_unmount "$SMALL"
+            fs_mount "$FS_KIND" "$BATS_TEST_TMPDIR/image" "$SMALL" ro
+            cd "$SMALL"
+            ;;
+        *) mount -o "$options" "$SMALL" ;;
+    esac
+    run ! touch probe
+    run fsdetect r
+    assert_success
+    run fsverify -q r
+    assert_success
+    for mode in link rename; do
+        run fsconvert --mode=$mode r
+        assert_failure 8
+        assert_output --partial 'Read-only file system'
+    done
+    settled_tree r | diff "$SIDE/tree" -
+}
+
+# An ordinary user at the limit of what may be kept.
+@test "over quota: refused, and nothing is left" {
+    local used
+    [ "$FS_KIND" = xfs ] || skip 'tried on xfs only'
+    small 300M uquota
+    chmod 755 "$BATS_RUN_TMPDIR" "$(dirname "$BATS_TEST_TMPDIR")" \
+        "$BATS_TEST_TMPDIR" "$SMALL"
+    setpriv --reuid=12345 --clear-groups test -x "$SMALL" ||
+        skip 'the place is not open to other users'
+    REPO_REVS=24 repo_make r 4 linear
+    chown -R 12345:12345 r
+    settled_tree r >"$SIDE/tree"
+    used=$(find r | wc -l)
+    for more in 2 8 20 30; do
+        xfs_quota -x -c "limit ihard=$((used + more)) 12345" "$SMALL"
+        for mode in link rename; do
+            run setpriv --reuid=12345 --regid=12345 --clear-groups \
+                "$BUILD/fsconvert" --mode=$mode --layout=1 r
+            assert_failure 8
+            assert_output --partial 'Disk quota exceeded'
+            untouched "$SIDE/tree" r
+        done
+    done
+    xfs_quota -x -c "limit ihard=0 12345" "$SMALL"
+    run setpriv --reuid=12345 --regid=12345 --clear-groups \
+        "$BUILD/fsconvert" --layout=1 r
+    assert_success
+    run svnadmin verify -q r
+    assert_success
+}
+
+# there_and_back REPO: in both modes, every inode compared.
+there_and_back() {
+    repo_oracle "$1" >"$SIDE/oracle"
+    for mode in link rename; do
+        for layout in 4 linear; do
+            run fsconvert -q --mode=$mode --layout=$layout "$1"
+            assert_success
+            refute_output
+            assert_equal "$(repo_oracle "$1")" "$(cat "$SIDE/oracle")"
+        done
+    done
+    run repo_works "$1"
+    assert_success
+}
+
+@test "xfs with small inodes and large directory blocks" {
+    [ "$FS_KIND" = xfs ] || skip 'for xfs'
+    small 300M '' -m crc=0 -i size=256 -n size=16384
+    repo_make r 4 linear
+    there_and_back r
+}
+
+@test "xfs with the smallest inodes of today and large directory blocks" {
+    [ "$FS_KIND" = xfs ] || skip 'for xfs'
+    small 300M '' -i size=512 -n size=65536
+    repo_make r 4 linear
+    there_and_back r
+}
+
+@test "btrfs with the smallest and the largest nodes" {
+    [ "$FS_KIND" = btrfs ] || skip 'for btrfs'
+    for size in 4096 65536; do
+        small 200M '' -n "$size"
+        repo_make r 4 linear
+        there_and_back r
+        no_small
+        SMALL=
+    done
+}
+
+@test "ext4 with blocks of 1 KiB and the smallest inodes" {
+    [ "$FS_KIND" = ext4 ] || [ "$FS_KIND" = ext2 ] || skip 'for ext4 and ext2'
+    small 64M '' -b 1024 -I 128
+    repo_make r 4 linear
+    there_and_back r
+}
