@@ -19,11 +19,11 @@ PATH=$BUILD:$PATH
 # shellcheck source=tests/interop/convert.sh
 . "$TOP/tests/interop/convert.sh"
 
-# place NAME: a directory of its own on the file system of this run.
+# place NAME: a directory for this test alone on the file system of this run.
 place() {
     [ -n "${FS_DIR:-}" ] || skip 'tests/fs/run.sh runs this'
     # shellcheck disable=SC2034 # read by convert.sh
-    WORK=$FS_DIR/$1
+    WORK=$FS_DIR/$1.$BATS_TEST_NUMBER
     rm -rf "$WORK"
     mkdir "$WORK"
     cd "$WORK" || return
