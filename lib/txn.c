@@ -183,9 +183,12 @@ static int after_commit(struct txn *t, struct fm_err *err)
 	if (rc == 0 && is_link)
 		rc = txn_link_reopen(t, err);
 	if (rc == 0)
-		rc = txn_sweep(t, err);
+		rc = txn_sweep(t, false, err);
 	if (rc == 0)
 		rc = is_link ? txn_link_clean(t, err) : txn_move_clean(t, err);
+	/* Whoever waited for the lock writes now, not before. */
+	if (rc == 0)
+		rc = txn_sweep(t, true, err);
 	for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++)
 		rc = txn_tree_times(&t->trees[i], err);
 	if (rc == 0)

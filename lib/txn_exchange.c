@@ -128,12 +128,13 @@ static int place_number(struct txn *t, struct txn_tree *tree, uint64_t n,
 	return rc;
 }
 
-int txn_sweep(struct txn *t, struct fm_err *err)
+// With `waits` for a writer who is at work just now, and has not said so yet.
+int txn_sweep(struct txn *t, bool waits, struct fm_err *err)
 {
 	uint64_t since = t->highest, now = 0;
 	int rc = txn_read_bound(t, &now, err);
 
-	if (rc != 0 || now <= since)
+	if (rc != 0 || (now <= since && !waits))
 		return rc;
 	rc = txn_lock_all(t, err);
 	if (rc == 0)

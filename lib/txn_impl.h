@@ -167,7 +167,7 @@ int txn_link_settle(struct txn *t, struct fm_err *err);
 /* The live names lead to other directories after an exchange. */
 int txn_link_reopen(struct txn *t, struct fm_err *err);
 /* Numbers that a stale writer put where the old shape has them. */
-int txn_sweep(struct txn *t, struct fm_err *err);
+int txn_sweep(struct txn *t, bool waits, struct fm_err *err);
 int txn_link_clean(struct txn *t, struct fm_err *err);
 int txn_link_remove_stage(struct txn *t, struct fm_err *err);
 
