@@ -177,6 +177,7 @@ static int after_commit(struct txn *t, struct fm_err *err)
 	int rc = 0;
 
 	t->result->unfinished = true;
+	t->is_committed = true;
 	if (!txn_journal_had(t, "commit", NULL))
 		rc = txn_journal_phase(t, "commit", err);
 	txn_unlock_all(t);

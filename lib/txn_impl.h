@@ -74,6 +74,7 @@ struct txn {
 	struct fm_lock build_lock;
 	struct fm_lock locks[FM_PLAN_MAX_LOCKS];
 	bool is_locked;
+	bool is_committed; /* the new marker is in force */
 	double locked_since;
 	uint64_t highest; /* of the trees, at the switch */
 	struct txn_tree trees[FM_PLAN_MAX_TREES];

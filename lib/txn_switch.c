@@ -61,6 +61,10 @@ int txn_lock_all(struct txn *t, struct fm_err *err)
 	if (t->is_locked)
 		return 0;
 	for (size_t i = 0; i < t->plan->n_locks && rc == 0; i++) {
+		// The new format may do without it, and it is gone.
+		if (t->is_committed &&
+		    !txn_exists(t->plan->root, t->plan->locks[i]))
+			continue;
 		rc = make_lock_file(t, t->plan->locks[i], err);
 		if (rc == 0)
 			rc = fm_lock_take(t->plan->root, t->plan->locks[i],
