@@ -22,6 +22,7 @@ packages() {
             echo libcmocka-dev subversion jq strace sqlite3 acl
             echo squashfs-tools genisoimage libarchive-tools
             ;;
+        servers) echo apache2-bin libapache2-mod-svn gdb ;;
         lint)
             echo clang-format clang-tidy cppcheck shellcheck mandoc
             ;;
