@@ -23,7 +23,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { SMALL_LIMIT = 4096 };
+enum { SMALL_LIMIT = 4096, FIRST_SEQUENCE = 36 * 36 * 36 * 36 * 36 };
 
 static bool exists(const struct fsfs *fs, const char *name)
 {
@@ -44,7 +44,10 @@ static uint64_t txn_sequence(const char *name)
 	return n + 1;
 }
 
-// One above the sequence number of every transaction that lies there.
+// One above the sequence number of every transaction that lies there, and of
+// every one that a writer who still believes in format 2 may make meanwhile: it
+// names them from REV-1 to REV-99999.  A name that is given out twice fails, or
+// meets what the server remembers of the first (E160044).
 static int next_sequence(const struct fsfs *fs, uint64_t *next,
 			 struct fm_err *err)
 {
@@ -53,7 +56,7 @@ static int next_sequence(const struct fsfs *fs, uint64_t *next,
 	FM_AUTODIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *d;
 
-	*next = 0;
+	*next = FIRST_SEQUENCE;
 	if (!dir)
 		return fm_err_sys(err, errno, "cannot read %s/transactions",
 				  fs->db_path);
