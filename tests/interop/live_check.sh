@@ -34,9 +34,9 @@ all_ops() {
 # Fields: name op try start end status revision codes.
 #
 # A hang of one kind is Subversion's own, and is counted, not hidden: `svn log
-# -v` through svnserve 1.10 and later.  When the server meets an error among the
-# changed paths of a revision, it answers in the middle of an open list; client
-# and server then wait for each other for ever.
+# -v` through svnserve (1.14.2).  When the properties of a revision cannot be
+# read after its changed paths were sent, the server puts `done ( failure ...`
+# into the list that is still open, and each end waits for the other for ever.
 check_attempts() {
     local dav=
     [[ $URL != http:* ]] || dav=$LIVE_KINDS_DAV

@@ -241,6 +241,21 @@ after() {
 @test "misplaced after fsconvert ended, format 4" { after 4 linear 1000; }
 @test "misplaced after fsconvert ended, format 8" { after 8 1000 7; }
 
+# Names of transactions: a writer of format 2 takes the first that is free, and
+# may do so after the counter of format 3 was set.
+@test "transactions of format 2 writers never meet those of format 3" {
+    local i
+    live_copy 2 "$REPO"
+    convert 1000
+    for i in 0 1 2 3 4; do
+        mkdir "$REPO/db/transactions/$((BASE + i))-$i.txn"
+    done
+    for i in 0 1 2 3 4; do
+        svn mkdir -q -m "$i" "file://$REPO/d$i"
+    done
+    assert_equal "$(svnlook youngest "$REPO")" $((BASE + 5))
+}
+
 # --- the checks themselves --------------------------------------------------
 
 # A short run that was well, and then something is broken on purpose.
