@@ -168,7 +168,8 @@ interop: all
 	@tests/setup/need.sh servers || echo 'interop: goes on without' >&2
 	@INTEROP=full BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) \
 		tests/setup/tally.sh interop
-	@BUILD=$(abspath $(BUILD)) tests/interop/live.sh
+	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/setup/tally.sh live/live_open
+	@BUILD=$(abspath $(BUILD)) tests/live/live.sh
 	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/interop/corpus.sh
 	@[ "$$(id -u)" -ne 0 ] || tests/setup/need.sh fs
 	@BUILD=$(abspath $(BUILD)) JOBS=$(JOBS) tests/fs/run.sh

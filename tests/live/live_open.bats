@@ -14,13 +14,13 @@ setup() {
     WORK=$BATS_TEST_TMPDIR all=$BATS_TEST_TMPDIR LIVE_REVISIONS=300
     top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     : "${BUILD:=$top/build/normal}"
-    # shellcheck source=tests/interop/live_make.sh
+    # shellcheck source=tests/live/live_make.sh
     . "$BATS_TEST_DIRNAME/live_make.sh"
-    # shellcheck source=tests/interop/live_servers.sh
+    # shellcheck source=tests/live/live_servers.sh
     . "$BATS_TEST_DIRNAME/live_servers.sh"
-    # shellcheck source=tests/interop/live_clients.sh
+    # shellcheck source=tests/live/live_clients.sh
     . "$BATS_TEST_DIRNAME/live_clients.sh"
-    # shellcheck source=tests/interop/live_check.sh
+    # shellcheck source=tests/live/live_check.sh
     . "$BATS_TEST_DIRNAME/live_check.sh"
     REPO=$WORK/r BASE=$LIVE_REVISIONS
 }

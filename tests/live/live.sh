@@ -18,13 +18,13 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${BUILD:=$top/build/normal}" "${LIVE_SWITCHES:=8}" "${LIVE_COMMITS:=110}"
-# shellcheck source=tests/interop/live_clients.sh
+# shellcheck source=tests/live/live_clients.sh
 . "$here/live_clients.sh"
-# shellcheck source=tests/interop/live_servers.sh
+# shellcheck source=tests/live/live_servers.sh
 . "$here/live_servers.sh"
-# shellcheck source=tests/interop/live_check.sh
+# shellcheck source=tests/live/live_check.sh
 . "$here/live_check.sh"
-# shellcheck source=tests/interop/live_make.sh
+# shellcheck source=tests/live/live_make.sh
 . "$here/live_make.sh"
 
 clients=() watcher=
