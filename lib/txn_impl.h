@@ -186,6 +186,7 @@ enum txn_marker { TXN_OLD, TXN_GUARD, TXN_NEW, TXN_ALIEN };
 /* The one that is held while building, if the plan names one. */
 int txn_lock_build(struct txn *t, struct fm_err *err);
 int txn_lock_all(struct txn *t, struct fm_err *err);
+int txn_lock_inner(struct txn *t, struct fm_err *err);
 void txn_unlock_all(struct txn *t);
 int txn_marker_state(struct txn *t, enum txn_marker *m, struct fm_err *err);
 /* The file whose mode and owner a new marker takes. */

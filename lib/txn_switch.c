@@ -54,13 +54,13 @@ int txn_lock_build(struct txn *t, struct fm_err *err)
 			    &t->build_lock, err);
 }
 
-int txn_lock_all(struct txn *t, struct fm_err *err)
+static int lock_from(struct txn *t, size_t first, struct fm_err *err)
 {
 	int rc = 0;
 
 	if (t->is_locked)
 		return 0;
-	for (size_t i = 0; i < t->plan->n_locks && rc == 0; i++) {
+	for (size_t i = first; i < t->plan->n_locks && rc == 0; i++) {
 		// The new format may do without it, and it is gone.
 		if (t->is_committed &&
 		    !txn_exists(t->plan->root, t->plan->locks[i]))
@@ -76,6 +76,16 @@ int txn_lock_all(struct txn *t, struct fm_err *err)
 	if (rc != 0)
 		txn_unlock_all(t);
 	return rc;
+}
+
+int txn_lock_all(struct txn *t, struct fm_err *err)
+{
+	return lock_from(t, 0, err);
+}
+
+int txn_lock_inner(struct txn *t, struct fm_err *err)
+{
+	return lock_from(t, t->plan->n_locks ? t->plan->n_locks - 1 : 0, err);
 }
 
 void txn_unlock_all(struct txn *t)
