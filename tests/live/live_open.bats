@@ -219,6 +219,33 @@ misplaced() {
     misplaced 8 1000 7 'layout sharded 7'
 }
 
+# packing FORMAT LOCK: somebody begins to pack at the switch, and goes on long.
+packing() {
+    live_copy "$1" "$REPO"
+    (
+        until grep -qx 'layout sharded 7' "$REPO/db/format"; do :; done
+        flock 9
+        exec sleep 120
+    ) 9<>"$REPO/db/$2" 3>&- &
+    writer=$!
+    run strace -f -qq -e trace=unlinkat -e inject=unlinkat:delay_enter=2000 \
+        -o /dev/null "$BUILD/fsconvert" -q --lock-wait=2 --layout=7 "$REPO"
+    assert_success
+    refute_output
+    # It still has the lock, so fsconvert went by.
+    run flock -n "$REPO/db/$2" true
+    assert_failure
+    well
+}
+
+@test "a pack that begins at the switch and takes long, format 4" {
+    packing 4 write-lock
+}
+
+@test "a pack that begins at the switch and takes long, format 8" {
+    packing 8 pack-lock
+}
+
 # after FORMAT OLD NEW: a server that was not restarted, after all is over.
 after() {
     live_copy "$1" "$REPO"
