@@ -23,28 +23,41 @@ small_size() {
     esac
 }
 
-# To the last block and inode. A megabyte goes when all else went. The small files are there to be taken away again
-# one by one; btrfs keeps room of its own for names, so there may be many.
+# To the last block and inode. The small files are there to be taken away again
+# a few at a time, and a megabyte when they are gone.
 fill() {
     local i
     head -c 1M /dev/zero >filler.2
     cat /dev/zero >filler 2>/dev/null || :
     sync -f .
     cat /dev/zero >>filler 2>/dev/null || :
-    for ((i = 0; i < 20000; i++)); do
-        head -c 4096 /dev/zero >"crumb.$i" || break
+    for ((i = 0; i < 10000; i++)); do
+        printf '%4096s' '' >"crumb.$i" || break
     done 2>/dev/null
     sync -f .
-    for ((; i < 100000; i++)); do
+    for ((; i < 20000; i++)); do
         : >"crumb.$i" || break
     done 2>/dev/null
 }
 
+# A megabyte, then two at a time; fails when nothing is left.
+less_filler() {
+    [ -e filler.2 ] || [ -e filler ]
+    if [ -e filler.2 ]; then
+        rm filler.2
+    else
+        truncate -s -2M filler 2>/dev/null || rm filler
+    fi
+}
+
 # full MODE: with more and more room, until it is enough. Each time it must
-# succeed, or fail as promised; and it must have failed more than once.
+# succeed, or fail as promised; and it must have failed at least once (xfs takes
+# its room in large pieces, so no more than that).
 full() {
-    local mode=$1 failed=0 gap=0 crumbs
-    small "$(small_size)" "$(full_options)"
+    local mode=$1 failed=0 gap=0 crumbs mkfs=()
+    # btrfs: names and contents share their room.
+    [ "$FS_KIND" != btrfs ] || mkfs=(--mixed)
+    small "$(small_size)" "$(full_options)" "${mkfs[@]}"
     REPO_REVS=24 repo_make r 4 linear
     settled_tree r >"$SIDE/tree"
     repo_oracle r >"$SIDE/oracle"
@@ -53,10 +66,10 @@ full() {
     until run fsconvert --mode="$mode" --layout=1 r && [ "$status" -eq 0 ]; do
         assert_failure 8
         assert_output --partial 'No space left on device'
-        untouched "$SIDE/tree" r
         failed=$((failed + 1))
-        [ "$gap" -lt "${#crumbs[@]}" ] || rm filler.2
-        gap=$((gap + gap / 2 + 1))
+        half_way "$mode" || untouched "$SIDE/tree" r
+        [ "$gap" -lt "${#crumbs[@]}" ] || less_filler
+        gap=$((2 * gap + 1))
         rm -f "${crumbs[@]:0:gap}"
         sync -f .
     done
@@ -65,7 +78,22 @@ full() {
     assert_equal "$(repo_shard r)" 1
     run svnadmin verify -q r
     assert_success
-    [ "$failed" -ge 2 ]
+    [ "$failed" -ge 1 ]
+}
+
+# NTFS needs room for a rename, and in rename mode the way back is one: there
+# the guard may have to stay up until there is room. It says what to do, and
+# that works.
+half_way() {
+    [ "$FS_KIND-$1" = ntfs-rename ] && [[ $output == *' --undo r'* ]] ||
+        return 1
+    run ! svnadmin verify -q r
+    assert_output --partial 'run fsconvert --resume or --undo'
+    rm -f filler.2
+    run fsconvert -q --undo r
+    assert_success
+    untouched "$SIDE/tree" r
+    head -c 1M /dev/zero >filler.2 2>/dev/null || :
 }
 
 # Names take nothing from the size of a tmpfs: its inodes run out instead.
@@ -107,35 +135,42 @@ full_options() {
     settled_tree r | diff "$SIDE/tree" -
 }
 
-# An ordinary user at the limit of what may be kept.
+# That of btrfs holds for root as well, and needs nothing of the kernel.
 @test "over quota: refused, and nothing is left" {
-    local used
-    [ "$FS_KIND" = xfs ] || skip 'tried on xfs only'
-    small 300M uquota
-    chmod 755 "$BATS_RUN_TMPDIR" "$(dirname "$BATS_TEST_TMPDIR")" \
-        "$BATS_TEST_TMPDIR" "$SMALL"
-    setpriv --reuid=12345 --clear-groups test -x "$SMALL" ||
-        skip 'the place is not open to other users'
+    local room refused=0
+    [ "$FS_KIND" = btrfs ] || skip 'tried on btrfs only'
+    small 200M
+    btrfs quota enable .
     REPO_REVS=24 repo_make r 4 linear
-    chown -R 12345:12345 r
     settled_tree r >"$SIDE/tree"
-    used=$(find r | wc -l)
-    for more in 2 8 20 30; do
-        xfs_quota -x -c "limit ihard=$((used + more)) 12345" "$SMALL"
+    repo_oracle r >"$SIDE/oracle"
+    sync -f .
+    btrfs quota rescan -w . >/dev/null
+    for room in 64 128 256 512 1024 2048; do
+        # It may be too little even for writing down the limit.
+        btrfs qgroup limit none .
+        btrfs qgroup limit $((room * 1024 + $(used))) . 2>/dev/null || continue
         for mode in link rename; do
-            run setpriv --reuid=12345 --regid=12345 --clear-groups \
-                "$BUILD/fsconvert" --mode=$mode --layout=1 r
+            run fsconvert --mode=$mode --layout=1 r
+            [ "$status" -ne 0 ] || break 2
             assert_failure 8
             assert_output --partial 'Disk quota exceeded'
+            refused=$((refused + 1))
             untouched "$SIDE/tree" r
         done
     done
-    xfs_quota -x -c "limit ihard=0 12345" "$SMALL"
-    run setpriv --reuid=12345 --regid=12345 --clear-groups \
-        "$BUILD/fsconvert" --layout=1 r
+    echo "# $FS_KIND, quota: refused $refused times before there was room" >&3
+    [ "$refused" -ge 2 ]
+    btrfs qgroup limit none .
+    run fsconvert --layout=1 r
     assert_success
-    run svnadmin verify -q r
-    assert_success
+    assert_equal "$(repo_oracle r)" "$(cat "$SIDE/oracle")"
+}
+
+# In bytes, what the quota counts now.
+used() {
+    sync -f .
+    btrfs qgroup show --raw . | awk '$1 == "0/5" { print $2 }'
 }
 
 # there_and_back REPO: in both modes, every inode compared.
