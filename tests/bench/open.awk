@@ -58,8 +58,11 @@ function sign_of(k, l, n, what,   text) {
     else
         text = "the time limit came after " commas(count[k, l, n, what]) \
             " opens a pass"
-    notes[++n_notes] = text
-    return "[" n_notes "]"
+    if (!(text in told)) {
+        notes[++n_notes] = text
+        told[text] = n_notes
+    }
+    return "[" told[text] "]"
 }
 
 function number(v) {
