@@ -199,15 +199,17 @@ int txn_mkdir_like(int dirfd, const char *name, int like, struct fm_err *err)
 {
 	FM_AUTOFD int fd = -1;
 	struct stat st;
+	bool is_new = mkdirat(dirfd, name, UNFINISHED_DIR) == 0;
 
-	if (mkdirat(dirfd, name, UNFINISHED_DIR) != 0 && errno != EEXIST)
+	if (!is_new && errno != EEXIST)
 		return fm_err_sys(err, errno, "cannot make directory %s", name);
 	fd = openat(dirfd, name,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return fm_err_sys(err, errno, "cannot open directory %s", name);
-	// One that was there already keeps what it has.
-	if (!is_unfinished(&st) ||
+	// One that was there already keeps what it has. What is new is not
+	// judged by its mode: NTFS through FUSE drops the sticky bit.
+	if ((!is_new && !is_unfinished(&st)) ||
 	    txn_copy_attributes(like, fd, name, err) == 0)
 		return 0;
 	(void)unlinkat(dirfd, name, AT_REMOVEDIR);
