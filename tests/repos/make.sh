@@ -311,10 +311,12 @@ repo_tree() {
 }
 
 # The same with the time of the last change, inode and link count instead of
-# contents.  The time of access is left out: reading is allowed.
+# contents.  The time of access is left out: reading is allowed.  So is the size
+# of directories: NTFS through FUSE tells sometimes one, sometimes another.
 repo_times() {
-    (cd "$1" && find . -printf '%y %m %U:%G %i %n %s %T@ %C@ %p %l\n' |
-        LC_ALL=C sort -k9)
+    (cd "$1" && find . \
+        \( -type d -printf '%y %m %U:%G %i %n - %T@ %C@ %p %l\n' \) -o \
+        -printf '%y %m %U:%G %i %n %s %T@ %C@ %p %l\n' | LC_ALL=C sort -k9)
 }
 
 # repo_shard REPO: revisions per shard, 0 for linear.
