@@ -10,14 +10,12 @@
  * of changes, nothing else, so that a million of them need no hashing.
  * `svnadmin verify` accepts all three.
  */
-#include <errno.h>
+#include "bench.h"
+
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,12 +25,6 @@ struct text {
 	char bytes[MAX_FILE];
 	size_t len;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "flat: %s: %s\n", what, strerror(errno));
-	exit(8);
-}
 
 static void __attribute__((format(printf, 2, 3)))
 add(struct text *t, const char *format, ...)

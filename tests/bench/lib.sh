@@ -13,7 +13,7 @@ BENCH_DIR=$(cd "$BENCH_DIR" && pwd)
 # bench_tool NAME: compiles tests/bench/NAME.c unless that was done.
 bench_tool() {
     local source=$BENCH_TOP/tests/bench/$1.c
-    [ "$BENCH_DIR/$1" -nt "$source" ] ||
+    [[ $BENCH_DIR/$1 -nt $source && $BENCH_DIR/$1 -nt ${source%/*}/bench.h ]] ||
         "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o "$BENCH_DIR/$1" "$source" -lcrypto
 }
 

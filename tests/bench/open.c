@@ -13,14 +13,11 @@
  * that each has been opened just before; cold, that the kernel dropped what
  * it knew of names and inodes (drop_caches, for root only).
  */
-#include <errno.h>
+#include "bench.h"
+
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_PASSES = 31, OPENS = 30000, CHECK_EVERY = 16, STOPPED = 3 };
@@ -28,20 +25,6 @@ enum { MAX_PASSES = 31, OPENS = 30000, CHECK_EVERY = 16, STOPPED = 3 };
 static const char *dir;
 static unsigned long n_files, shard;
 static double limit;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "open: %s: %s\n", what, strerror(errno));
-	exit(8);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void enter(void)
 {

@@ -11,13 +11,10 @@
  * Prints `raw.MODE.PHASE<TAB>seconds<TAB>s`.  `format` is not touched: the
  * repository is unusable between "link" or "rename" and "back".
  */
-#include <errno.h>
+#include "bench.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SHARD = 1000 };
@@ -25,20 +22,6 @@ enum { SHARD = 1000 };
 static const char *const trees[] = {"revs", "revprops"};
 static const char *mode;
 static double total;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "raw: %s: %s\n", what, strerror(errno));
-	exit(8);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void phase(const char *name, double since)
 {
