@@ -157,15 +157,29 @@ static bool is_same_packing(const struct fm_plan *plan)
 	return packs ? options.packs || options.layout : options.unpacks;
 }
 
+// Packs and shards that are taken over leave no choice of the mode.
+static bool is_other_mode(const struct fm_plan *plan)
+{
+	const struct fm_plan_tree *tree = &plan->trees[0];
+
+	if (!options.mode || mode == plan->mode ||
+	    plan->mode == FM_MODE_STEPS || plan->adopts)
+		return false;
+	return plan->n_trees == 0 ||
+	       (tree->from_packed == 0 && tree->to_packed == 0);
+}
+
 // Running the same command again goes on; another wish has to wait.
 static bool is_same_wish(const struct cli *cli, const struct fm_plan *plan)
 {
 	uint64_t to = plan->n_trees ? plan->trees[0].to : 0;
 
-	if (cli->copy_to || (options.mode && mode != plan->mode))
+	if (cli->copy_to || is_other_mode(plan))
 		return false;
 	if (plan->mode == FM_MODE_STEPS)
 		return is_same_packing(plan);
+	if (plan->adopts && plan->is_partial)
+		return true;
 	if (!options.layout || strcmp(options.layout, "sharded") == 0)
 		return to != 0;
 	if (strcmp(options.layout, "linear") == 0)
@@ -188,7 +202,8 @@ static int take_back(struct cli_change *c, const struct fm_journal *journal,
 	if (rc == 0) {
 		cli_print_outcome(c, "taken back", CLI_OK);
 		/* What came before it was for the same wish. */
-		c->plan.is_partial = fm_journal_note(journal, "follows");
+		c->plan.is_partial =
+			fm_journal_note(journal, FM_NOTE_FOLLOWS) != NULL;
 		return CLI_OK;
 	}
 	if (rc != FM_E_UNSUPPORTED ||
@@ -241,7 +256,7 @@ static int go_on(struct cli_change *c, int root, const char *journals,
 		return nothing(c, "no interrupted conversion");
 	if (fm_txn_read(root, journals, look->newest, &c->t->out, &j, &err))
 		return cli_apply_fail(c, &err);
-	return fm_journal_note(&j, "carry")
+	return fm_journal_note(&j, FM_NOTE_MORE)
 		       ? convert(c)
 		       : nothing(c, "no interrupted conversion");
 }

@@ -68,6 +68,11 @@ struct fm_journal_field fm_journal_string(const char *s);
 
 /* Text of field i ("" when absent); value of a note, or NULL. */
 const char *fm_journal_text(const struct fm_journal_record *r, size_t i);
+/* Keys of notes about conversions that belong to one wish, each with a record
+   of its own: another comes after this one; this one comes after another. */
+#define FM_NOTE_MORE    "more"
+#define FM_NOTE_FOLLOWS "follows"
+
 const char *fm_journal_note(const struct fm_journal *j, const char *key);
 bool fm_journal_has_phase(const struct fm_journal *j, const char *name);
 

@@ -38,6 +38,19 @@ bool fm_num_parse(const char *name, uint64_t *n)
 	return true;
 }
 
+bool fm_num_parse_with(const char *name, const char *suffix, uint64_t *n)
+{
+	size_t len = strlen(name), tail = strlen(suffix);
+	char number[FM_NUM_PATH];
+
+	if (len <= tail || len - tail >= sizeof(number) ||
+	    strcmp(name + len - tail, suffix) != 0)
+		return false;
+	memcpy(number, name, len - tail);
+	number[len - tail] = '\0';
+	return fm_num_parse(number, n);
+}
+
 // Some file systems leave the type to stat.
 static unsigned char entry_type(int dirfd, const struct dirent *d)
 {
@@ -108,4 +121,41 @@ int fm_num_walk(int top, fm_num_fn *fn, void *ctx, struct fm_err *err)
 	if (fd < 0)
 		return fm_err_sys(err, errno, "cannot open directory");
 	return walk_dir(fd, NULL, fn, ctx, err);
+}
+
+int fm_num_shards(int top, const char *suffix, fm_shard_fn *fn, void *ctx,
+		  size_t *count, struct fm_err *err)
+{
+	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FM_AUTODIR DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+	uint64_t k;
+	int rc = 0;
+
+	*count = 0;
+	if (!dir)
+		return fm_err_sys(err, errno, "cannot read directory");
+	while (rc == 0 && (errno = 0, d = readdir(dir)) != NULL) {
+		if ((!fm_num_parse(d->d_name, &k) &&
+		     !(suffix && fm_num_parse_with(d->d_name, suffix, &k))) ||
+		    entry_type(top, d) != DT_DIR)
+			continue;
+		rc = fn(ctx, d->d_name, k, err);
+		(*count)++;
+	}
+	if (rc == 0 && errno)
+		return fm_err_sys(err, errno, "cannot read directory");
+	return rc;
+}
+
+int fm_num_shards_until_none(int top, const char *suffix, fm_shard_fn *fn,
+			     void *ctx, struct fm_err *err)
+{
+	size_t count = 0;
+	int rc;
+
+	do {
+		rc = fm_num_shards(top, suffix, fn, ctx, &count, err);
+	} while (rc == 0 && count > 0);
+	return rc;
 }

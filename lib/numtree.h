@@ -20,6 +20,9 @@ void fm_num_path(uint64_t shard, uint64_t n, char path[FM_NUM_PATH]);
 /* Is the name a canonical decimal that fits 64 bits? */
 bool fm_num_parse(const char *name, uint64_t *n);
 
+/* Is it one with this suffix, "7.pack"? */
+bool fm_num_parse_with(const char *name, const char *suffix, uint64_t *n);
+
 /* One directory entry, as the walk meets it. */
 struct fm_num_entry {
 	const char *name;
@@ -43,5 +46,19 @@ typedef int fm_num_fn(void *ctx, const struct fm_num_entry *e,
  * over. Polls for cancellation.
  */
 int fm_num_walk(int top, fm_num_fn *fn, void *ctx, struct fm_err *err);
+
+/* Non-zero stops it and is returned. */
+typedef int fm_shard_fn(void *ctx, const char *name, uint64_t k,
+			struct fm_err *err);
+
+/*
+ * Calls fn for every directory in top that is named by a number, or by one with
+ * the suffix (NULL: none has one), and counts them. When fn takes them away,
+ * some file systems skip others: then until none is left.
+ */
+int fm_num_shards(int top, const char *suffix, fm_shard_fn *fn, void *ctx,
+		  size_t *count, struct fm_err *err);
+int fm_num_shards_until_none(int top, const char *suffix, fm_shard_fn *fn,
+			     void *ctx, struct fm_err *err);
 
 #endif

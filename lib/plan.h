@@ -130,8 +130,9 @@ struct fm_plan {
 	size_t n_locks;
 	const char *build_lock; /* the one to hold while building, or NULL */
 	/* Of RENAME from flat: numbers may lie in shards already, named K or
-	   K with this suffix, as another tool left them. Or NULL. */
-	const char *adopts;
+	   K with this suffix, as another tool left them; also in a directory
+	   of the root named like the tree with the other one. Or NULL. */
+	const char *adopts, *adopts_beside;
 	const char *junk; /* prefix of stale temporary names that may go with
 			     the old trees, or NULL */
 

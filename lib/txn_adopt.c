@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Shards that another tool began to fill, or filled without saying so.
 //
-// A number of such a tree lies in one of three places: flat, in K, or in
-// K<suffix> of the tool's own. Rename mode from flat to shards begins with
-// moving files to TXN_STAGE/K; so what lies in K and K<suffix> goes there
+// A number of such a tree lies in one of these places: flat, in K, in K<suffix>,
+// or in K<suffix> of a directory beside the tree. Rename mode from flat to
+// shards begins with moving files to TXN_STAGE/K; so all of those go there
 // first, and the rest of the work is what it always is, both ways.
 
 #include "lib/autofd.h"
@@ -15,69 +15,32 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_shard_name(const struct fm_plan *plan, const char *name,
-			  uint64_t *k)
+static const char *beside_name(struct txn *t, const struct txn_tree *tree)
 {
-	size_t len = strlen(name), tail = strlen(plan->adopts);
-	char number[FM_NUM_PATH];
-
-	if (fm_num_parse(name, k))
-		return true;
-	if (len <= tail || len - tail >= sizeof(number) ||
-	    strcmp(name + len - tail, plan->adopts) != 0)
-		return false;
-	memcpy(number, name, len - tail);
-	number[len - tail] = '\0';
-	return fm_num_parse(number, k);
+	return fm_arena_printf(&t->arena, "%s%s", tree->plan->name,
+			       t->plan->adopts_beside);
 }
 
-bool txn_adopts(const struct fm_plan *plan, const char *name)
+// -1 in *fd: there is none.
+static int open_beside(struct txn *t, const struct txn_tree *tree, int *fd,
+		       struct fm_err *err)
 {
-	uint64_t k;
+	const char *name = beside_name(t, tree);
 
-	return plan->adopts && is_shard_name(plan, name, &k);
+	*fd = -1;
+	if (!txn_exists(t->plan->root, name))
+		return 0;
+	return txn_open_dir(t->plan->root, name, fd, err);
 }
 
-// Calls fn for each directory of that kind; opened, with its number.
-static int each(struct txn *t, int top,
-		int (*fn)(void *ctx, const char *name, uint64_t k, int dir,
-			  struct fm_err *err),
-		void *ctx, struct fm_err *err)
-{
-	int own = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	FM_AUTODIR DIR *d = own >= 0 ? fdopendir(own) : NULL;
-	struct dirent *e;
-	int rc = 0;
-
-	if (!d)
-		return fm_err_sys(err, errno, "cannot read directory");
-	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL) {
-		FM_AUTOFD int dir = -1;
-		uint64_t k;
-
-		if (!is_shard_name(t->plan, e->d_name, &k))
-			continue;
-		dir = openat(top, e->d_name,
-			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (dir < 0 && (errno == ENOTDIR || errno == ELOOP))
-			continue;
-		if (dir < 0)
-			return fm_err_sys(err, errno,
-					  "cannot open directory %s",
-					  e->d_name);
-		rc = fn(ctx, e->d_name, k, dir, err);
-	}
-	if (rc == 0 && errno)
-		return fm_err_sys(err, errno, "cannot read directory");
-	return rc;
-}
+/* -- before -- */
 
 struct look {
 	struct txn *t;
 	struct txn_tree *tree;
-	uint64_t n; /* numbers 0 to n-1 have to be there */
-	uint64_t k; /* of the directory that is read */
+	int top;
 	bool is_flat;
+	uint64_t k; /* of the shard that is read */
 };
 
 static int note(void *ctx, const struct fm_num_entry *e, struct fm_err *err)
@@ -93,7 +56,7 @@ static int note(void *ctx, const struct fm_num_entry *e, struct fm_err *err)
 	    (!l->is_flat && e->number / l->tree->plan->to != l->k))
 		return fm_err_set(err, FM_E_FORMAT,
 				  "%s does not belong where it lies", e->name);
-	if (e->number >= l->n)
+	if (e->number > l->t->highest)
 		return 0;
 	ino = &l->tree->ino[e->number];
 	if (*ino && *ino != e->ino)
@@ -103,87 +66,159 @@ static int note(void *ctx, const struct fm_num_entry *e, struct fm_err *err)
 	return 0;
 }
 
-static int look_one(void *ctx, const char *name, uint64_t k, int dir,
-		    struct fm_err *err)
+static int look_one(void *ctx, const char *name, uint64_t k, struct fm_err *err)
 {
 	struct look *l = ctx;
+	FM_AUTOFD int dir = -1;
 
 	l->k = k;
+	if (txn_open_dir(l->top, name, &dir, err) != 0)
+		return err->code;
 	if (fm_num_walk(dir, note, l, err) != 0)
 		return fm_err_prefix(err, "%s/", name);
 	return 0;
 }
 
+// Beside the tree: it is removed in the end, with nothing in it.
+static int shards_alone(void *ctx, const struct fm_num_entry *e,
+			struct fm_err *err)
+{
+	const struct look *l = ctx;
+	uint64_t k;
+
+	if (e->is_in_shard ||
+	    (e->type == DT_DIR &&
+	     (e->is_number ||
+	      fm_num_parse_with(e->name, l->t->plan->adopts, &k))))
+		return 0;
+	return fm_err_set(err, FM_E_UNSUPPORTED,
+			  "%s is part of no layout: move it elsewhere first",
+			  e->name);
+}
+
+static int look_top(struct look *l, int top, bool is_beside, struct fm_err *err)
+{
+	size_t count;
+
+	l->top = top;
+	l->is_flat = true;
+	if (fm_num_walk(top, is_beside ? shards_alone : note, l, err) != 0)
+		return err->code;
+	l->is_flat = false;
+	return fm_num_shards(top, l->t->plan->adopts, look_one, l, &count, err);
+}
+
 int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 {
-	struct look l = {
-		.t = t, .tree = tree, .n = t->highest + 1, .is_flat = true};
-	int rc;
+	struct look l = {.t = t, .tree = tree};
+	uint64_t n = t->highest + 1;
+	FM_AUTOFD int beside = -1;
+	int rc = open_beside(t, tree, &beside, err);
 
-	tree->ino = fm_alloc_array(l.n, sizeof(uint64_t));
-	memset(tree->ino, 0, l.n * sizeof(uint64_t));
-	rc = fm_num_walk(tree->live, note, &l, err);
-	l.is_flat = false;
+	tree->ino = fm_alloc_array(n, sizeof(uint64_t));
+	memset(tree->ino, 0, n * sizeof(uint64_t));
 	if (rc == 0)
-		rc = each(t, tree->live, look_one, &l, err);
-	for (uint64_t n = 0; n < l.n && rc == 0; n++)
-		if (tree->ino[n] == 0)
+		rc = look_top(&l, tree->live, false, err);
+	if (rc == 0 && beside >= 0)
+		rc = look_top(&l, beside, true, err);
+	for (uint64_t i = 0; i < n && rc == 0; i++)
+		if (tree->ino[i] == 0)
 			rc = fm_err_set(err, FM_E_FORMAT,
-					"%" PRIu64 " is missing", n);
+					"%" PRIu64 " is missing", i);
 	return rc ? fm_err_prefix(err, "%s/", tree->plan->name) : 0;
 }
 
-// Into a shard that is there already: K and K<suffix>, or a crash before.
-static int merge(int from, int to, struct fm_err *err)
-{
-	int own = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	FM_AUTODIR DIR *d = own >= 0 ? fdopendir(own) : NULL;
-	struct dirent *e;
-	int sys = 0;
+/* -- taking over -- */
 
-	if (!d)
-		return fm_err_sys(err, errno, "cannot read directory");
-	while (errno = 0, (e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (txn_rename_new(from, e->d_name, to, e->d_name, &sys) != 0)
-			return fm_err_sys(err, sys, "cannot move %s",
-					  e->d_name);
-	}
-	if (errno)
-		return fm_err_sys(err, errno, "cannot read directory");
-	return txn_sync_dir(to, "of a shard", err);
-}
+struct adopt {
+	struct txn_tree *tree;
+	int top; /* where the shards lie */
+};
 
-static int adopt_one(void *ctx, const char *name, uint64_t k, int dir,
+struct merge {
+	int to;
+	size_t count;
+};
+
+static int merge_one(void *ctx, const struct fm_num_entry *e,
 		     struct fm_err *err)
 {
-	struct txn_tree *tree = ctx;
-	FM_AUTOFD int there = -1;
-	char target[FM_NUM_PATH];
+	struct merge *m = ctx;
 	int sys = 0;
 
+	m->count++;
+	if (txn_rename_new(e->dirfd, e->name, m->to, e->name, &sys) == 0)
+		return 0;
+	return fm_err_sys(err, sys, "cannot move %s", e->name);
+}
+
+// Into a shard that is there already: K and K<suffix>, or a crash before.
+static int merge(int from, int to, const char *name, struct fm_err *err)
+{
+	struct merge m = {.to = to};
+	int rc = 0;
+
+	do {
+		m.count = 0;
+		rc = fm_num_walk(from, merge_one, &m, err);
+	} while (rc == 0 && m.count > 0);
+	return rc ? rc : txn_sync_dir(to, name, err);
+}
+
+static int adopt_one(void *ctx, const char *name, uint64_t k,
+		     struct fm_err *err)
+{
+	struct adopt *a = ctx;
+	FM_AUTOFD int from = -1, to = -1;
+	char target[FM_NUM_PATH];
+	int rc, sys = 0;
+
 	fm_num_path(0, k, target);
-	if (txn_rename_new(tree->live, name, tree->staged, target, &sys) == 0)
+	if (txn_rename_new(a->top, name, a->tree->staged, target, &sys) == 0)
 		return 0;
 	if (sys != EEXIST && sys != ENOTEMPTY)
 		return fm_err_sys(err, sys, "cannot move directory %s", name);
-	if (txn_open_dir(tree->staged, target, &there, err) != 0 ||
-	    merge(dir, there, err) != 0)
+	rc = txn_open_dir(a->top, name, &from, err);
+	if (rc == 0)
+		rc = txn_open_dir(a->tree->staged, target, &to, err);
+	if (rc == 0)
+		rc = merge(from, to, target, err);
+	if (rc != 0)
 		return fm_err_prefix(err, "%s: ", name);
-	return txn_rmdir(tree->live, name, true, err);
+	return txn_rmdir(a->top, name, true, err);
+}
+
+static int adopt_top(struct txn *t, struct txn_tree *tree, int top,
+		     const char *name, struct fm_err *err)
+{
+	struct adopt a = {tree, top};
+	int rc = fm_num_shards_until_none(top, t->plan->adopts, adopt_one, &a,
+					  err);
+
+	if (rc == 0)
+		rc = txn_sync_dir(tree->staged, tree->plan->name, err);
+	return rc ? rc : txn_sync_dir(top, name, err);
 }
 
 int txn_adopt(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 {
-	int rc = 0;
+	FM_AUTOFD int beside = -1;
+	int rc;
 
 	if (!t->plan->adopts)
 		return 0;
-	rc = each(t, tree->live, adopt_one, tree, err);
+	rc = open_beside(t, tree, &beside, err);
 	if (rc == 0)
-		rc = txn_sync_dir(tree->staged, tree->plan->name, err);
-	if (rc == 0)
-		rc = txn_sync_dir(tree->live, tree->plan->name, err);
+		rc = adopt_top(t, tree, tree->live, tree->plan->name, err);
+	if (rc == 0 && beside >= 0) {
+		const char *name = beside_name(t, tree);
+
+		rc = adopt_top(t, tree, beside, name, err);
+		if (rc == 0)
+			rc = txn_rmdir(t->plan->root, name, true, err);
+		if (rc == 0)
+			rc = txn_sync_dir(t->plan->root, t->plan->root_path,
+					  err);
+	}
 	return rc;
 }

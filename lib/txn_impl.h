@@ -186,6 +186,7 @@ enum txn_marker { TXN_OLD, TXN_GUARD, TXN_NEW, TXN_ALIEN };
 /* The one that is held while building, if the plan names one. */
 int txn_lock_build(struct txn *t, struct fm_err *err);
 int txn_lock_all(struct txn *t, struct fm_err *err);
+/* The innermost alone: numbers are written under it. */
 int txn_lock_inner(struct txn *t, struct fm_err *err);
 void txn_unlock_all(struct txn *t);
 int txn_marker_state(struct txn *t, enum txn_marker *m, struct fm_err *err);
@@ -213,8 +214,6 @@ enum { TXN_UNIT_NAME = FM_NUM_PATH + 16 };
 /* The directory of the shard that holds `first`, or of its pack. */
 void txn_unit_name(const struct fm_plan *plan, uint64_t shard, uint64_t first,
 		   bool is_pack, char name[TXN_UNIT_NAME]);
-bool txn_is_pack_name(const struct fm_plan *plan, const char *name,
-		      uint64_t *k);
 /* Made and compared in TXN_UNIT, with mode and owner of the directory like. */
 int txn_unit_make(struct txn *t, struct txn_tree *tree,
 		  const struct fm_plan_unit *u, const char *name, int like,
@@ -237,8 +236,6 @@ int txn_repack_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 
 /* -- txn_adopt.c -- */
 
-/* Is it the name of a shard that the plan takes over? */
-bool txn_adopts(const struct fm_plan *plan, const char *name);
 /* Every number is in one of its places; fills tree->ino. */
 int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Such shards go to the stage; may be repeated. */

@@ -136,49 +136,17 @@ static int move_files(struct txn *t, struct txn_dirs from, struct txn_dirs to,
 	return rc;
 }
 
-// Calls fn for each shard directory that lies there, until there is none; for
-// packs, too, if their plan is given.
-static int each_shard(int dir, const struct fm_plan *packs,
-		      int (*fn)(void *ctx, const char *name,
-				struct fm_err *err),
-		      void *ctx, struct fm_err *err)
-{
-	bool again = true;
-	int rc = 0;
-
-	while (again && rc == 0) {
-		int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		FM_AUTODIR DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-		struct dirent *e;
-		struct stat st;
-		uint64_t k;
-
-		if (!d)
-			return fm_err_sys(err, errno, "cannot read directory");
-		again = false;
-		while (rc == 0 && (e = readdir(d)) != NULL) {
-			if ((!fm_num_parse(e->d_name, &k) &&
-			     !(packs &&
-			       txn_is_pack_name(packs, e->d_name, &k))) ||
-			    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-			    !S_ISDIR(st.st_mode))
-				continue;
-			rc = fn(ctx, e->d_name, err);
-			again = true;
-		}
-	}
-	return rc;
-}
-
 struct shift {
 	int from, to;
 };
 
-static int shift_one(void *ctx, const char *name, struct fm_err *err)
+static int shift_one(void *ctx, const char *name, uint64_t k,
+		     struct fm_err *err)
 {
 	struct shift *s = ctx;
 	int sys = 0;
 
+	(void)k;
 	if (txn_rename_new(s->from, name, s->to, name, &sys) == 0)
 		return 0;
 	return fm_err_sys(err, sys, "cannot move directory %s", name);
@@ -188,7 +156,8 @@ static int shift_shards(struct txn *t, int from, int to, const char *name,
 			struct fm_err *err)
 {
 	struct shift s = {from, to};
-	int rc = each_shard(from, t->plan, shift_one, &s, err);
+	int rc = fm_num_shards_until_none(from, t->plan->units.suffix,
+					  shift_one, &s, err);
 
 	if (rc == 0)
 		rc = txn_sync_dir(to, name, err);
@@ -206,10 +175,11 @@ struct drop {
 	uint64_t end;
 };
 
-static int drop_one(void *ctx, const char *name, struct fm_err *err)
+static int drop_one(void *ctx, const char *name, uint64_t k, struct fm_err *err)
 {
 	struct drop *d = ctx;
 
+	(void)k;
 	return txn_tree_remove(d->t, d->dir, name, d->end, err);
 }
 
@@ -217,7 +187,7 @@ static int drop_shards(struct txn *t, int dir, uint64_t end, struct fm_err *err)
 {
 	struct drop d = {t, dir, end};
 
-	return each_shard(dir, NULL, drop_one, &d, err);
+	return fm_num_shards_until_none(dir, NULL, drop_one, &d, err);
 }
 
 // Phases of one tree: "filed-revs", "shifted-revs" and "moved-revs". An undo

@@ -115,28 +115,26 @@ int txn_repack(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 	return rc ? rc : txn_remove_all(tree->live, TXN_UNIT, err);
 }
 
-// New units from the highest down, those that begin at or behind `first`.
+// Where the new unit begins that ends there.
+static uint64_t new_begin(const struct repack *r, uint64_t end)
+{
+	return end > r->p->to_packed ? r->p->to_packed : end - r->p->to;
+}
+
+// New units from the highest down, those that begin at or behind `first`: what
+// was made of them is to last first.
 static int drop_new(struct repack *r, uint64_t *end, uint64_t first,
 		    struct fm_err *err)
 {
 	char name[TXN_UNIT_NAME];
-	bool is_synced = false;
 	int rc = 0;
 
-	while (rc == 0 && *end > first) {
-		uint64_t begin = *end > r->p->to_packed ? r->p->to_packed
-							: *end - r->p->to;
-
-		if (begin < first)
-			break;
-		if (!is_synced)
-			rc = txn_sync_dir(r->tree->staged, r->p->name, err);
-		is_synced = true;
-		if (rc != 0)
-			break;
-		new_name(r, begin, name);
+	if (*end > first && new_begin(r, *end) >= first)
+		rc = txn_sync_dir(r->tree->staged, r->p->name, err);
+	while (rc == 0 && *end > first && new_begin(r, *end) >= first) {
+		*end = new_begin(r, *end);
+		new_name(r, *end, name);
 		rc = txn_unit_drop(r->tree, r->tree->live, name, err);
-		*end = begin;
 	}
 	return rc;
 }

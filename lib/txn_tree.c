@@ -163,12 +163,18 @@ struct name_ctx {
 	uint64_t count;
 };
 
+static bool has_suffix(const char *name, const char *suffix)
+{
+	uint64_t k;
+
+	return suffix && fm_num_parse_with(name, suffix, &k);
+}
+
 static int check_name(void *ctx, const struct fm_num_entry *e,
 		      struct fm_err *err)
 {
 	struct name_ctx *c = ctx;
 	const char *junk = c->t->plan->junk;
-	uint64_t k;
 
 	c->count += e->is_number && e->type == DT_REG;
 
@@ -176,13 +182,11 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 	    (e->type == DT_REG || (e->type == DT_DIR && !e->is_in_shard)))
 		return 0;
 	if (e->type == DT_DIR && !e->is_in_shard &&
-	    txn_is_pack_name(c->t->plan, e->name, &k))
+	    (has_suffix(e->name, c->t->plan->units.suffix) ||
+	     has_suffix(e->name, c->t->plan->adopts)))
 		return 0;
 	if (junk && e->type == DT_REG &&
 	    strncmp(e->name, junk, strlen(junk)) == 0)
-		return 0;
-	if (e->type == DT_DIR && !e->is_in_shard &&
-	    txn_adopts(c->t->plan, e->name))
 		return 0;
 	if (e->is_in_shard)
 		return fm_err_set(err, FM_E_UNSUPPORTED,

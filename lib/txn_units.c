@@ -22,20 +22,6 @@ void txn_unit_name(const struct fm_plan *plan, uint64_t shard, uint64_t first,
 		       is_pack ? plan->units.suffix : "");
 }
 
-bool txn_is_pack_name(const struct fm_plan *plan, const char *name, uint64_t *k)
-{
-	const char *suffix = plan->units.suffix;
-	size_t len = strlen(name), tail = suffix ? strlen(suffix) : 0;
-	char number[FM_NUM_PATH];
-
-	if (!suffix || len <= tail || len - tail >= sizeof(number) ||
-	    strcmp(name + len - tail, suffix) != 0)
-		return false;
-	memcpy(number, name, len - tail);
-	number[len - tail] = '\0';
-	return fm_num_parse(number, k);
-}
-
 int txn_unit_make(struct txn *t, struct txn_tree *tree,
 		  const struct fm_plan_unit *u, const char *name, int like,
 		  struct fm_err *err)

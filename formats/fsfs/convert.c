@@ -309,7 +309,8 @@ static int plan_layout(struct fsfs_conversion *c, const struct fm_options *opts,
 	return fsfs_settle(plan, err);
 }
 
-// What a script began, finished: from linear, with some of it done already.
+// What a script began, finished: from linear, with some of it done already. If
+// another layout is wanted, that comes afterwards.
 static int plan_halfdone(struct fsfs_conversion *c,
 			 const struct fsfs_halfdone *h,
 			 const struct fm_options *opts, struct fm_plan *plan,
@@ -320,8 +321,7 @@ static int plan_halfdone(struct fsfs_conversion *c,
 	if (opts->mode == FM_MODE_COPY || opts->packs)
 		return fm_err_set(err, FM_E_UNSUPPORTED,
 				  "a resharding script was stopped half-way: "
-				  "finish in place first, with nothing but "
-				  "--layout");
+				  "fsconvert --layout, in place, comes first");
 	fsfs_traits_decode(FSFS_SCRIPT_FORMAT, strlen(FSFS_SCRIPT_FORMAT),
 			   &c->from);
 	c->to = c->from;
@@ -333,11 +333,17 @@ static int plan_halfdone(struct fsfs_conversion *c,
 		return err->code;
 	plan->title = fm_arena_printf(
 		plan->out, "what a resharding script began: %s", plan->title);
-	plan->adopts = FSFS_SCRIPT_SUFFIX;
+	fsfs_plan_adopts(plan);
 	plan->old_marker = field(&c->fs->format_bytes, plan->out);
 	plan->new_marker = encode_marker(&c->to, plan->out);
 	add_notes(plan, c);
 	fm_plan_add_note(plan, "adopts", "");
+	if (opts->layout && wanted != c->to.shard) {
+		struct fsfs_stages st = {.fs = c->fs, .shard = wanted};
+
+		st.next = FSFS_STAGE_LAYOUT;
+		fsfs_stages_note(&st, plan);
+	}
 	return fsfs_settle(plan, err);
 }
 
@@ -470,9 +476,9 @@ int fsfs_plan_resume(struct fm_target *t, const struct fm_journal *j,
 	plan->old_marker = marker->field[2];
 	plan->new_marker = marker->field[3];
 	plan->undoes = fm_journal_note(j, "undoes");
-	plan->is_partial = fsfs_is_partial(j);
+	plan->is_partial = fm_journal_note(j, FM_NOTE_MORE) != NULL;
 	if (fm_journal_note(j, "adopts"))
-		plan->adopts = FSFS_SCRIPT_SUFFIX;
+		fsfs_plan_adopts(plan);
 	old = fm_journal_find(j, "note", "old-current");
 	if (old)
 		c->old_current = &old->field[2];
@@ -489,9 +495,9 @@ int fsfs_plan_undo(struct fm_target *t, const struct fm_journal *j,
 	const struct fm_journal_record *marker, *saved;
 	struct fsfs_traits was, became;
 
-	plan->is_partial = fm_journal_note(j, "follows") != NULL;
+	plan->is_partial = fm_journal_note(j, FM_NOTE_FOLLOWS) != NULL;
 	if (plan->is_partial)
-		fm_plan_add_note(plan, "more", "");
+		fm_plan_add_note(plan, FM_NOTE_MORE, "");
 	if (refuse_state(c->fs, err) != 0)
 		return err->code;
 	if (strcmp(fm_journal_text(fm_journal_find(j, "begin", NULL), 2),

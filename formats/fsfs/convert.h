@@ -40,7 +40,9 @@ int fsfs_lower_check(const struct fsfs_conversion *c, struct fm_buf *current,
  *
  *	note carry N    revisions below N are to be packed in the end
  *	note for S      the wanted shard size
- *	note follows    the record before belongs to it: undo both
+ *
+ * FM_NOTE_MORE and FM_NOTE_FOLLOWS (lib/journal.h) tie the records together; an
+ * undo that has another to do after it says FM_NOTE_MORE, too.
  */
 enum fsfs_stage { FSFS_STAGE_NONE, FSFS_STAGE_PACKS, FSFS_STAGE_LAYOUT };
 
@@ -55,8 +57,6 @@ struct fsfs_stages {
 
 int fsfs_stages_find(struct fsfs_stages *st, const struct fm_options *opts,
 		     struct fm_err *err);
-/* Does the record say that another conversion, or undo, comes after it? */
-bool fsfs_is_partial(const struct fm_journal *j);
 void fsfs_stages_note(const struct fsfs_stages *st, struct fm_plan *plan);
 
 /*

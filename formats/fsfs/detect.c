@@ -261,13 +261,10 @@ static void describe_advice(const struct fsfs *fs, struct fm_facts *f)
 
 static void describe_halfdone(const struct fsfs *fs, struct fm_facts *f)
 {
-	struct fsfs_halfdone h;
-
-	if (!fsfs_is_halfdone(fs, &h))
+	if (!fsfs_looks_halfdone(fs))
 		return;
 	f->is_damaged = true;
-	fm_facts_text(f, "resharding", "resharding script", "%s",
-		      "stopped half-way");
+	fm_facts_text(f, "resharding", "resharding script", "stopped half-way");
 	advise(f, "fsconvert ", fs->path,
 	       " finishes what a resharding script began");
 }

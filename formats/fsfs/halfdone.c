@@ -8,10 +8,9 @@
 #include "lib/autofd.h"
 #include "lib/numtree.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct range {
 	uint64_t low, high;
@@ -41,41 +40,36 @@ static void narrow(struct fsfs_halfdone *h, uint64_t k, const struct range *r)
 		h->most = fm_min_u64(h->most, r->low / k);
 }
 
-static bool shard_of_name(const char *name, uint64_t *k)
-{
-	size_t len = strcspn(name, ".");
-	char number[FM_NUM_PATH];
+struct top {
+	struct fsfs_halfdone *h;
+	int fd;
+};
 
-	if (len == 0 || len >= sizeof(number) ||
-	    (name[len] && strcmp(name + len, FSFS_SCRIPT_SUFFIX) != 0))
-		return false;
-	memcpy(number, name, len);
-	number[len] = '\0';
-	return fm_num_parse(number, k);
+static int look_one(void *ctx, const char *name, uint64_t k, struct fm_err *err)
+{
+	const struct top *top = ctx;
+	struct range r = {.is_empty = true};
+	FM_AUTOFD int dir = openat(
+		top->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0 || k > FSFS_REVISION_MAX ||
+	    fm_num_walk(dir, widen, &r, err) != 0 || r.is_empty)
+		return 0; /* judged when it is taken over */
+	top->h->n_dirs++;
+	narrow(top->h, k, &r);
+	return 0;
 }
 
 static void look(int db, const char *name, struct fsfs_halfdone *h)
 {
-	int top = openat(db, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	FM_AUTODIR DIR *d = top >= 0 ? fdopendir(top) : NULL;
-	struct dirent *e;
+	FM_AUTOFD int fd = openat(db, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct top top = {h, fd};
+	struct fm_err ignored;
+	size_t count;
 
-	while (d && (e = readdir(d)) != NULL) {
-		struct range r = {.is_empty = true};
-		FM_AUTOFD int dir = -1;
-		struct fm_err ignored;
-		uint64_t k;
-
-		if (!shard_of_name(e->d_name, &k) || k > FSFS_REVISION_MAX)
-			continue;
-		dir = openat(top, e->d_name,
-			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (dir < 0 || fm_num_walk(dir, widen, &r, &ignored) != 0 ||
-		    r.is_empty)
-			continue;
-		h->n_dirs++;
-		narrow(h, k, &r);
-	}
+	if (fd >= 0)
+		(void)fm_num_shards(fd, FSFS_SCRIPT_SUFFIX, look_one, &top,
+				    &count, &ignored);
 }
 
 // Only formats 1 to 3 come from that script; the number of a later one cannot
@@ -86,16 +80,43 @@ static bool is_later(const struct fsfs *fs)
 	       faccessat(fs->db, "rep-cache.db", F_OK, 0) == 0;
 }
 
+static bool may_be_halfdone(const struct fsfs *fs)
+{
+	return (fs->traits.state == FSFS_FORMAT_MISSING ||
+		fs->traits.state == FSFS_FORMAT_DAMAGED) &&
+	       fs->format_bytes.len == 0 && fs->db >= 0 && !is_later(fs);
+}
+
+static const char *const places[] = {"revs", "revs" FSFS_SCRIPT_BESIDE,
+				     "revprops", "revprops" FSFS_SCRIPT_BESIDE};
+
 bool fsfs_is_halfdone(const struct fsfs *fs, struct fsfs_halfdone *h)
 {
 	*h = (struct fsfs_halfdone){.least = 1, .most = FSFS_SHARD_MAX};
-	if ((fs->traits.state != FSFS_FORMAT_MISSING &&
-	     fs->traits.state != FSFS_FORMAT_DAMAGED) ||
-	    fs->format_bytes.len != 0 || fs->db < 0 || is_later(fs))
+	if (!may_be_halfdone(fs))
 		return false;
-	look(fs->db, "revs", h);
-	look(fs->db, "revprops", h);
+	for (size_t i = 0; i < FM_ARRAY_SIZE(places); i++)
+		look(fs->db, places[i], h);
 	return h->n_dirs > 0;
+}
+
+// The first to be moved is 0, of revisions before properties.
+bool fsfs_looks_halfdone(const struct fsfs *fs)
+{
+	struct stat st;
+
+	return may_be_halfdone(fs) &&
+	       (fstatat(fs->db, "revs/0", &st, 0) != 0 ||
+		!S_ISREG(st.st_mode)) &&
+	       (faccessat(fs->db, "revs" FSFS_SCRIPT_BESIDE, F_OK, 0) == 0 ||
+		faccessat(fs->db, "revs/0" FSFS_SCRIPT_SUFFIX, F_OK, 0) == 0 ||
+		faccessat(fs->db, "revs/0", F_OK, 0) == 0);
+}
+
+void fsfs_plan_adopts(struct fm_plan *plan)
+{
+	plan->adopts = FSFS_SCRIPT_SUFFIX;
+	plan->adopts_beside = FSFS_SCRIPT_BESIDE;
 }
 
 int fsfs_halfdone_shard(const struct fsfs_halfdone *h, uint64_t wanted,
@@ -106,19 +127,10 @@ int fsfs_halfdone_shard(const struct fsfs_halfdone *h, uint64_t wanted,
 				  "a resharding script was stopped half-way, "
 				  "but no shard size explains what lies in "
 				  "its directories");
-	*shard = wanted ? wanted : FSFS_DEFAULT_SHARD;
-	if (!wanted && h->least == h->most)
+	*shard = wanted;
+	if (*shard < h->least || *shard > h->most)
+		*shard = FSFS_DEFAULT_SHARD;
+	if (*shard < h->least || *shard > h->most)
 		*shard = h->least;
-	if (*shard >= h->least && *shard <= h->most)
-		return 0;
-	if (h->least == h->most)
-		return fm_err_set(err, FM_E_UNSUPPORTED,
-				  "a resharding script was stopped half-way: "
-				  "--layout=%" PRIu64 " comes first",
-				  h->least);
-	return fm_err_set(err, FM_E_UNSUPPORTED,
-			  "a resharding script was stopped half-way: its "
-			  "shards hold from %" PRIu64 " to %" PRIu64
-			  " revisions; say how many with --layout",
-			  h->least, h->most);
+	return 0;
 }

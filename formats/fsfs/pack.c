@@ -87,7 +87,7 @@ int fsfs_resume_steps(const struct fsfs *fs, const struct fm_journal *j,
 	    fsfs_plan_steps(fs, from, to, plan, err) != 0)
 		return err->code;
 	plan->undoes = fm_journal_note(j, "undoes");
-	plan->is_partial = fsfs_is_partial(j);
+	plan->is_partial = fm_journal_note(j, FM_NOTE_MORE) != NULL;
 	plan->back = fm_arena_alloc(plan->out, sizeof(*plan->back));
 	fm_plan_init(plan->back, plan->out);
 	return fsfs_plan_steps(fs, now, from, plan->back, err);

@@ -39,12 +39,6 @@ static int read_carry(struct fsfs_stages *st, const struct fm_options *opts,
 	return rc;
 }
 
-// A conversion before the last, or an undo before the last.
-bool fsfs_is_partial(const struct fm_journal *j)
-{
-	return fm_journal_note(j, "carry") || fm_journal_note(j, "more");
-}
-
 int fsfs_need_stopped(const struct fsfs *fs, bool changes_layout,
 		      const struct fm_options *opts, struct fm_err *err)
 {
@@ -151,9 +145,10 @@ void fsfs_stages_note(const struct fsfs_stages *st, struct fm_plan *plan)
 		return;
 	plan->is_partial = !st->is_last;
 	if (st->follows)
-		fm_plan_add_note(plan, "follows", "");
+		fm_plan_add_note(plan, FM_NOTE_FOLLOWS, "");
 	if (st->is_last)
 		return;
+	fm_plan_add_note(plan, FM_NOTE_MORE, "");
 	fm_plan_add_note(plan, "carry",
 			 fm_arena_printf(plan->out, "%" PRIu64, st->carry));
 	fm_plan_add_note(plan, "for",

@@ -6,12 +6,14 @@
 // pointer that does not match the packs, would make every revision look
 // missing, so these come first and end the pass.
 
+#include "formats/fsfs/halfdone.h"
 #include "formats/fsfs/verify.h"
+
+#include "lib/numtree.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,26 +101,28 @@ static int collect_both(struct fsfs_verify *v, struct fm_err *err)
 	return rc;
 }
 
-/*
- * Subversion's old script for resharding moves files to directories named
- * N.shard and, when it is stopped, leaves them and no db/format.
- */
+// Subversion's script for resharding, stopped: see halfdone.h. One finding, not
+// one for each revision that it has moved.
 static bool check_script(struct fsfs_verify *v, const struct fsfs_tree *tree)
 {
+	struct stat st;
 	char path[32];
 	size_t n = 0;
+	uint64_t k;
 
+	(void)snprintf(path, sizeof(path), "%s" FSFS_SCRIPT_BESIDE, tree->name);
+	n += fstatat(v->fs->db, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	     S_ISDIR(st.st_mode);
 	for (size_t i = 0; i < tree->n_odd; i++)
-		n += fnmatch("[0-9]*.shard", tree->odd[i].path, 0) == 0 &&
-		     tree->odd[i].type == DT_DIR;
+		n += tree->odd[i].type == DT_DIR &&
+		     fm_num_parse_with(tree->odd[i].path, FSFS_SCRIPT_SUFFIX,
+				       &k);
 	if (n == 0)
 		return false;
 	(void)snprintf(path, sizeof(path), "db/%s", tree->name);
 	fsfs_found(v->report, FSFS_CHECK_LAYOUT_MISPLACED, path, NULL,
-		   "%zu directories named N.shard hold revisions: a "
-		   "resharding script was stopped half-way; fsconvert "
-		   "finishes what it began",
-		   n);
+		   "revisions lie in directories of a resharding script, which "
+		   "was stopped half-way: fsconvert finishes what it began");
 	v->stop = "what a resharding script began must be finished first";
 	return true;
 }

@@ -31,15 +31,28 @@ setup() {
 }
 
 # script TREE LIMIT [renamed]: as the script moves the numbers below LIMIT to
-# directories of 4, and renames those when it has moved all.
+# directories of 4 beside the tree, and those into it when it has moved all.
 script() {
-    local top=x/db/$1 n dir
+    local top=x/db/$1 tmp=x/db/$1.reshard n dir
+    mkdir -p "$tmp"
     for ((n = 0; n < $2; n++)); do
-        mkdir -p "$top/$((n / 4)).shard"
-        mv "$top/$n" "$top/$((n / 4)).shard/"
+        mkdir -p "$tmp/$((n / 4)).shard"
+        mv "$top/$n" "$tmp/$((n / 4)).shard/"
     done
     [ "${3-}" = renamed ] || return 0
-    for dir in "$top"/*.shard; do mv "$dir" "${dir%.shard}"; done
+    for dir in "$tmp"/*.shard; do
+        n=${dir##*/}
+        mv "$dir" "$top/${n%.shard}"
+    done
+    rmdir "$tmp"
+}
+
+# back TREE SHARDS FILES: from shards; so many are renamed, and when all are, so
+# many files of the first moved up.
+back() {
+    local top=x/db/$1 k n
+    for ((k = 0; k < $2; k++)); do mv "$top/$k" "$top/$k.shard"; done
+    for ((n = 0; n < $3; n++)); do mv "$top/0.shard/$n" "$top/"; done
 }
 
 whole() {
@@ -49,7 +62,7 @@ whole() {
     run svnadmin verify -q "$repo"
     assert_success
     assert_equal "$(repo_oracle "$repo")" "$(cat "$BATS_FILE_TMPDIR/oracle")"
-    run find "$repo" -name '*.shard' -o -name '.fsmend-*'
+    run find "$repo" -name '*.shard' -o -name '*.reshard' -o -name '.fsmend-*'
     assert_output ''
     run fsverify -q "$repo"
     assert_success
@@ -98,41 +111,100 @@ both_ways() {
 }
 @test "shards renamed in part" {
     script revs 25
-    mv x/db/revs/0.shard x/db/revs/0
-    mv x/db/revs/3.shard x/db/revs/3
+    mv x/db/revs.reshard/0.shard x/db/revs/0
+    mv x/db/revs.reshard/3.shard x/db/revs/3
     both_ways
+}
+@test "an empty directory beside the properties" {
+    script revs 25 renamed
+    mkdir x/db/revprops.reshard
+    both_ways
+}
+@test "shards in the tree itself" {
+    script revs 14
+    mv x/db/revs.reshard/*.shard x/db/revs
+    rmdir x/db/revs.reshard
+    both_ways
+}
+
+@test "stopped on the way back from shards" {
+    local stage
+    for stage in '3 0' '7 0' '7 2' '7 4'; do
+        rm -rf x
+        cp -a "$BATS_FILE_TMPDIR/flat" x
+        fsconvert -q --layout=4 x
+        fsconvert -q --forget x
+        rm x/db/format
+        # shellcheck disable=SC2086 # two words
+        back revs $stage
+        fsconvert -q x
+        whole x
+        run repo_works x
+        assert_success
+    done
+}
+
+@test "another layout comes after it, and both are undone" {
+    local wanted
+    for wanted in linear 5 sharded; do
+        rm -rf x
+        cp -a "$BATS_FILE_TMPDIR/flat" x
+        rm x/db/format
+        script revs 14
+        fsconvert -q --layout=$wanted x
+        run svnadmin verify -q x
+        assert_success
+        assert_equal "$(repo_oracle x)" "$(cat "$BATS_FILE_TMPDIR/oracle")"
+        case $wanted in
+            linear) assert_equal "$(repo_shard x)" 0 ;;
+            sharded) assert_equal "$(repo_shard x)" 1000 ;;
+            *) assert_equal "$(repo_shard x)" "$wanted" ;;
+        esac
+        fsconvert -q --undo x
+        run cat x/db/format
+        assert_output 2
+        run svnadmin verify -q x
+        assert_success
+    done
 }
 
 @test "one shard, of which the size is not known" {
     script revs 3
-    run fsconvert --layout=2 x
-    assert_failure 8
-    assert_output --partial 'from 3 to'
+    cp -a x y
     fsconvert -q --layout=4 x
     whole x
+    fsconvert -q --layout=2 y
+    assert_equal "$(repo_shard y)" 2
+    run svnadmin verify -q y
+    assert_success
 }
 
-@test "another size, a missing and a double revision are refused, untouched" {
+@test "what is missing, double, misplaced or strange is refused, untouched" {
+    local at=x/db/revs.reshard
     script revs 14
     repo_tree x >before
-    run fsconvert --layout=5 x
-    assert_failure 8
-    assert_output --partial '--layout=4 comes first'
-    cp -p x/db/revs/20 saved
-    rm x/db/revs/20
-    run fsconvert x
-    assert_failure 8
-    assert_output --partial 'revs/20 is missing'
-    cp -p saved x/db/revs/20
-    cp -p x/db/revs/3.shard/12 x/db/revs/12
-    run fsconvert x
-    assert_failure 8
-    assert_output --partial '12 lies in two places'
+    refused() {
+        run fsconvert x
+        assert_failure 8
+        assert_output --partial "$1"
+    }
+    mv x/db/revs/20 saved
+    refused 'revs/20 is missing'
+    mv saved x/db/revs/20
+    cp -p "$at/3.shard/12" x/db/revs/12
+    refused '12 lies in two places'
     rm x/db/revs/12
-    mv x/db/revs/3.shard/13 x/db/revs/2.shard/13
-    run fsconvert x
+    mv "$at/3.shard/13" "$at/2.shard/13"
+    refused 'no shard size explains'
+    mv "$at/2.shard/13" "$at/3.shard/13"
+    : >"$at/notes"
+    refused 'notes is part of no layout'
+    rm "$at/notes"
+    ln -s 3.shard "$at/4.shard"
+    refused '4.shard is part of no layout'
+    rm "$at/4.shard"
+    run fsconvert x "$PWD/copy"
     assert_failure 8
-    mv x/db/revs/2.shard/13 x/db/revs/3.shard/13
     repo_tree x >after
     run diff before after
     assert_success
@@ -141,7 +213,8 @@ both_ways() {
 # STEP=1 asks at every call.
 @test "killed on the way, it is finished or taken back" {
     local n calls rc
-    script revs 25 renamed
+    script revs 25
+    mv x/db/revs.reshard/0.shard x/db/revs/0
     script revprops 9
     CRASH_DIR=$PWD
     crash_shim
@@ -167,7 +240,7 @@ both_ways() {
         run find y -name '.fsmend-*'
         assert_output ''
         assert_equal "$(cat y/db/format 2>/dev/null || echo 2)" 2
-        assert_equal "$(find y/db/revs y/db/revprops -type f | wc -l)" 50
+        assert_equal "$(find y/db/rev* -type f | wc -l)" 50
         run fsconvert -q --layout=4 y
         assert_success
         whole y

@@ -246,3 +246,20 @@ bats_require_minimum_version 1.5.0
     assert_output --partial 'a linear layout has no packs'
     run -16 fsconvert --pack --unpack flat
 }
+
+@test "killed with --mode=link, which packs overrule: the same command finishes" {
+    local command=(fsconvert -q --mode=link --servers-stopped --layout=6 x)
+    repo_kind x f6-4
+    svnadmin pack -q x
+    ORACLE=$(repo_oracle x)
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -fPIC -shared -o shim.so \
+        "$BATS_TEST_DIRNAME/../crash/shim.c" -ldl
+    run env LD_PRELOAD="$(ldd "$(command -v fsconvert)" |
+        awk '/lib(asan|tsan|ubsan)/ { print $3 }' | tr '\n' ' ')$PWD/shim.so" \
+        FSMEND_CRASH_ROOT="$PWD/x" FSMEND_CRASH_AT=60 "${command[@]}"
+    assert_equal "$status" 137
+    [ -e x/db/fsmend/journal ]
+    run "${command[@]}"
+    assert_success
+    still x "$ORACLE" 24
+}

@@ -174,11 +174,89 @@ static void guesses_the_shard_size(void **state)
 	fsfs_tree_close(&tree);
 }
 
+static void knows_suffixes(void **state)
+{
+	static const char *const wrong[] = {
+		".pack",
+		"07.pack",
+		"7",
+		"7.packs",
+		"x7.pack",
+		"7.pack.pack",
+		"99999999999999999999999999999999999999999999999999.pack"};
+	uint64_t k = 0;
+
+	(void)state;
+	assert_true(fm_num_parse_with("70.pack", ".pack", &k));
+	assert_int_equal(k, 70);
+	for (size_t i = 0; i < FM_ARRAY_SIZE(wrong); i++)
+		assert_false(fm_num_parse_with(wrong[i], ".pack", &k));
+}
+
+static int add_shard(void *ctx, const char *name, uint64_t k,
+		     struct fm_err *err)
+{
+	uint64_t *sum = ctx;
+
+	(void)name;
+	*sum += k;
+	return k == 100 ? fm_err_set(err, FM_E_BUG, "told to stop") : 0;
+}
+
+static int remove_shard(void *ctx, const char *name, uint64_t k,
+			struct fm_err *err)
+{
+	const int *top = ctx;
+
+	(void)k;
+	if (unlinkat(*top, name, AT_REMOVEDIR) == 0)
+		return 0;
+	return fm_err_set(err, FM_E_IO, "%s stays", name);
+}
+
+static void lists_shards(void **state)
+{
+	struct fm_err err;
+	uint64_t sum = 0;
+	size_t count = 0;
+	int top = openat(fs.db, "revs", O_RDONLY | O_DIRECTORY);
+
+	(void)state;
+	make("revs/1/");
+	make("revs/20.shard/");
+	make("revs/03/");
+	make("revs/4"); /* no directory */
+	assert_int_equal(symlinkat("1", top, "5"), 0);
+	assert_int_equal(
+		fm_num_shards(top, NULL, add_shard, &sum, &count, &err), 0);
+	assert_int_equal(sum, 1);
+	assert_int_equal(count, 1);
+	sum = 0;
+	assert_int_equal(
+		fm_num_shards(top, ".shard", add_shard, &sum, &count, &err), 0);
+	assert_int_equal(sum, 21);
+	assert_int_equal(count, 2);
+	make("revs/100/");
+	assert_int_equal(
+		fm_num_shards(top, NULL, add_shard, &sum, &count, &err),
+		FM_E_BUG);
+	assert_int_equal(fm_num_shards_until_none(top, ".shard", remove_shard,
+						  &top, &err),
+			 0);
+	assert_int_equal(
+		fm_num_shards(top, ".shard", add_shard, &sum, &count, &err), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(faccessat(top, "03", F_OK, 0), 0);
+	(void)close(top);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(makes_paths),
 		cmocka_unit_test(knows_canonical_names),
+		cmocka_unit_test(knows_suffixes),
+		cmocka_unit_test_setup_teardown(lists_shards, setup, teardown),
 		cmocka_unit_test_setup_teardown(stops_when_told, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(sorts_what_it_finds, setup,
