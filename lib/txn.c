@@ -210,7 +210,7 @@ static int highest_of_journal(struct txn *t, struct fm_err *err)
 		fm_journal_find(t->journal, "phase", "switch");
 
 	if (r && fm_num_parse(fm_journal_text(r, 2), &t->highest))
-		return 0;
+		return txn_check_bound(t, t->highest, err);
 	return txn_read_bound(t, &t->highest, err);
 }
 
@@ -230,6 +230,8 @@ static int roll_back(struct txn *t, struct fm_err *err)
 				  "--resume first, then --undo");
 	if (rc == 0 && marker == TXN_GUARD) {
 		rc = txn_lock_all(t, err);
+		for (size_t i = 0; i < t->plan->n_trees && rc == 0; i++)
+			rc = txn_tree_count(t, &t->trees[i], err);
 		if (rc == 0)
 			rc = highest_of_journal(t, err);
 		if (rc == 0 && is_link)
@@ -362,6 +364,8 @@ int fm_txn_resume(struct fm_plan *plan, const struct fm_journal *journal,
 	}
 	if (rc == 0)
 		rc = txn_marker_state(&t, &marker, err);
+	for (size_t i = 0; i < plan->n_trees && rc == 0; i++)
+		rc = txn_tree_count(&t, &t.trees[i], err);
 	if (rc == 0)
 		rc = highest_of_journal(&t, err);
 	if (rc == 0 && plan->mode == FM_MODE_LINK)

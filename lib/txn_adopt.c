@@ -35,6 +35,54 @@ static int open_beside(struct txn *t, const struct txn_tree *tree, int *fd,
 
 /* -- before -- */
 
+struct sum {
+	struct txn_tree *tree;
+	int top;
+};
+
+static int add_file(void *ctx, const struct fm_num_entry *e, struct fm_err *err)
+{
+	struct txn_tree *tree = ctx;
+
+	(void)err;
+	tree->count += e->is_number && e->type == DT_REG;
+	return 0;
+}
+
+// K of the tree itself is counted with what is flat.
+static int add_shard(void *ctx, const char *name, uint64_t k,
+		     struct fm_err *err)
+{
+	struct sum *s = ctx;
+	FM_AUTOFD int dir = -1;
+
+	if (s->top == s->tree->live && fm_num_parse(name, &k))
+		return 0;
+	if (txn_open_dir(s->top, name, &dir, err) != 0)
+		return err->code;
+	return fm_num_walk(dir, add_file, s->tree, err);
+}
+
+int txn_adopt_count(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	struct sum s = {tree, tree->live};
+	FM_AUTOFD int beside = -1;
+	size_t count;
+	int rc;
+
+	if (!t->plan->adopts)
+		return 0;
+	rc = open_beside(t, tree, &beside, err);
+	if (rc == 0)
+		rc = fm_num_shards(s.top, t->plan->adopts, add_shard, &s,
+				   &count, err);
+	s.top = beside;
+	if (rc == 0 && beside >= 0)
+		rc = fm_num_shards(s.top, t->plan->adopts, add_shard, &s,
+				   &count, err);
+	return rc;
+}
+
 struct look {
 	struct txn *t;
 	struct txn_tree *tree;
@@ -96,16 +144,21 @@ static int shards_alone(void *ctx, const struct fm_num_entry *e,
 			  e->name);
 }
 
-static int look_top(struct look *l, int top, bool is_beside, struct fm_err *err)
+static int look_top(struct look *l, int top, const char *name,
+		    struct fm_err *err)
 {
+	bool is_tree = top == l->tree->live;
 	size_t count;
+	int rc;
 
 	l->top = top;
 	l->is_flat = true;
-	if (fm_num_walk(top, is_beside ? shards_alone : note, l, err) != 0)
-		return err->code;
+	rc = fm_num_walk(top, is_tree ? note : shards_alone, l, err);
 	l->is_flat = false;
-	return fm_num_shards(top, l->t->plan->adopts, look_one, l, &count, err);
+	if (rc == 0)
+		rc = fm_num_shards(top, l->t->plan->adopts, look_one, l, &count,
+				   err);
+	return rc ? fm_err_prefix(err, "%s/", name) : 0;
 }
 
 int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err)
@@ -118,14 +171,15 @@ int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 	tree->ino = fm_alloc_array(n, sizeof(uint64_t));
 	memset(tree->ino, 0, n * sizeof(uint64_t));
 	if (rc == 0)
-		rc = look_top(&l, tree->live, false, err);
+		rc = look_top(&l, tree->live, tree->plan->name, err);
 	if (rc == 0 && beside >= 0)
-		rc = look_top(&l, beside, true, err);
+		rc = look_top(&l, beside, beside_name(t, tree), err);
 	for (uint64_t i = 0; i < n && rc == 0; i++)
 		if (tree->ino[i] == 0)
 			rc = fm_err_set(err, FM_E_FORMAT,
-					"%" PRIu64 " is missing", i);
-	return rc ? fm_err_prefix(err, "%s/", tree->plan->name) : 0;
+					"%s/%" PRIu64 " is missing",
+					tree->plan->name, i);
+	return rc;
 }
 
 /* -- taking over -- */

@@ -152,6 +152,9 @@ int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Removes dirfd/name, a tree of numbers below `end` and of junk. */
 int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 		    struct fm_err *err);
+/* How many files lie there: no bound may be far above. */
+int txn_tree_count(struct txn *t, struct txn_tree *tree, struct fm_err *err);
+int txn_check_bound(const struct txn *t, uint64_t highest, struct fm_err *err);
 int txn_read_bound(struct txn *t, uint64_t *highest, struct fm_err *err);
 
 /* -- txn_link.c -- */
@@ -236,6 +239,8 @@ int txn_repack_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 
 /* -- txn_adopt.c -- */
 
+/* Adds to tree->count what lies in such shards. */
+int txn_adopt_count(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Every number is in one of its places; fills tree->ino. */
 int txn_adopt_look(struct txn *t, struct txn_tree *tree, struct fm_err *err);
 /* Such shards go to the stage; may be repeated. */

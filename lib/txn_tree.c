@@ -158,9 +158,36 @@ int txn_tree_times(struct txn_tree *tree, struct fm_err *err)
 
 #define STRAY_ADVICE "if no other program is at work here, move it away"
 
+static int count_one(void *ctx, const struct fm_num_entry *e,
+		     struct fm_err *err)
+{
+	uint64_t *count = ctx;
+
+	(void)err;
+	*count += e->is_number && e->type == DT_REG;
+	return 0;
+}
+
+// Wherever a run that is resumed may have put them.
+int txn_tree_count(struct txn *t, struct txn_tree *tree, struct fm_err *err)
+{
+	FM_AUTOFD int stage =
+		openat(tree->live, TXN_STAGE,
+		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc;
+
+	tree->count = 0;
+	rc = fm_num_walk(tree->live, count_one, &tree->count, err);
+	if (rc == 0 && stage >= 0)
+		rc = fm_num_walk(stage, count_one, &tree->count, err);
+	if (rc == 0)
+		rc = txn_adopt_count(t, tree, err);
+	return rc ? fm_err_prefix(err, "%s: ", tree->plan->name) : 0;
+}
+
 struct name_ctx {
 	const struct txn *t;
-	uint64_t count;
+	uint64_t *count;
 };
 
 static bool has_suffix(const char *name, const char *suffix)
@@ -176,8 +203,7 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 	struct name_ctx *c = ctx;
 	const char *junk = c->t->plan->junk;
 
-	c->count += e->is_number && e->type == DT_REG;
-
+	(void)count_one(c->count, e, err);
 	if (e->is_number &&
 	    (e->type == DT_REG || (e->type == DT_DIR && !e->is_in_shard)))
 		return 0;
@@ -199,15 +225,13 @@ static int check_name(void *ctx, const struct fm_num_entry *e,
 
 int txn_tree_check(struct txn *t, struct txn_tree *tree, struct fm_err *err)
 {
-	struct name_ctx c = {.t = t};
+	struct name_ctx c = {t, &tree->count};
 
 	if (fm_num_walk(tree->live, check_name, &c, err) != 0)
 		return fm_err_prefix(
 			err, err->code == FM_E_UNSUPPORTED ? "%s/" : "%s: ",
 			tree->plan->name);
-	// Where shards are taken over, it does not count all.
-	tree->count = t->plan->adopts ? 0 : c.count;
-	return 0;
+	return txn_adopt_count(t, tree, err);
 }
 
 struct inode_ctx {
@@ -327,17 +351,15 @@ int txn_tree_remove(struct txn *t, int dirfd, const char *name, uint64_t end,
 
 // Memory and loops follow the bound: it must not be far above what is there.
 // (Others may commit between the count and now.)
-static int check_bound(const struct txn *t, uint64_t highest,
-		       struct fm_err *err)
+int txn_check_bound(const struct txn *t, uint64_t highest, struct fm_err *err)
 {
 	for (size_t i = 0; i < t->plan->n_trees; i++) {
 		const struct txn_tree *tree = &t->trees[i];
 		uint64_t packed = tree->plan->from_packed;
 
 		// With nothing loose, the bound is one below what is packed.
-		if (tree->count &&
-		    (highest + 1 < packed ||
-		     (highest + 1 - packed) / 2 > tree->count + BOUND_SLACK))
+		if (highest == UINT64_MAX || highest + 1 < packed ||
+		    (highest + 1 - packed) / 2 > tree->count + BOUND_SLACK)
 			return fm_err_set(err, FM_E_FORMAT,
 					  "%s says %" PRIu64 ", but %s has "
 					  "only %" PRIu64 " files",
@@ -367,5 +389,5 @@ int txn_read_bound(struct txn *t, uint64_t *highest, struct fm_err *err)
 				"%s does not begin with a number",
 				t->plan->bound);
 	fm_buf_release(&b);
-	return rc ? rc : check_bound(t, *highest, err);
+	return rc ? rc : txn_check_bound(t, *highest, err);
 }

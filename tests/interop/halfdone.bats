@@ -192,16 +192,16 @@ both_ways() {
     refused 'revs/20 is missing'
     mv saved x/db/revs/20
     cp -p "$at/3.shard/12" x/db/revs/12
-    refused '12 lies in two places'
+    refused 'revs.reshard/3.shard/12 lies in two places'
     rm x/db/revs/12
     mv "$at/3.shard/13" "$at/2.shard/13"
     refused 'no shard size explains'
     mv "$at/2.shard/13" "$at/3.shard/13"
     : >"$at/notes"
-    refused 'notes is part of no layout'
+    refused 'revs.reshard/notes is part of no layout'
     rm "$at/notes"
     ln -s 3.shard "$at/4.shard"
-    refused '4.shard is part of no layout'
+    refused 'revs.reshard/4.shard is part of no layout'
     rm "$at/4.shard"
     run fsconvert x "$PWD/copy"
     assert_failure 8
@@ -244,5 +244,41 @@ both_ways() {
         run fsconvert -q --layout=4 y
         assert_success
         whole y
+    done
+}
+
+# Memory would follow it.
+@test "a bound far above what lies there is refused, when resumed, too" {
+    script revs 14
+    cp x/db/current saved
+    echo '99999999999 1 1' >x/db/current
+    repo_tree x >before
+    run fsconvert x
+    assert_failure 8
+    assert_output --partial 'current says 99999999999, but revs has only 25'
+    repo_tree x >after
+    run diff before after
+    assert_success
+    cp saved x/db/current
+    CRASH_DIR=$PWD
+    crash_shim
+    POINT_DIR=$PWD
+    local n mode
+    for mode in link rename; do
+        for n in 20 60 90; do
+            rm -rf y
+            cp -a "$BATS_FILE_TMPDIR/flat" y
+            under "$PWD/y" FSMEND_CRASH_AT=$n -- "$BUILD/fsconvert" \
+                --mode=$mode --layout=4 y || [ $? -eq 137 ]
+            cp y/db/current saved
+            echo '99999999999 1 1' >y/db/current
+            sed -i 's/^phase switch .*/phase switch 99999999999/' \
+                y/db/fsmend/journal
+            run timeout 10 fsconvert --resume y
+            assert_failure 8
+            assert_output --partial 99999999999
+            run timeout 10 fsconvert --undo y
+            [ "$status" -eq 8 ] || [ "$status" -eq 0 ]
+        done
     done
 }
